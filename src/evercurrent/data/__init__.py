@@ -1,0 +1,7 @@
+"""Types, values, monoids and Z-sets: what the other languages speak about.
+
+types    the types of values, closed union `Type`
+values   how values of each type are represented, taken in and given out
+monoids  the ladder semigroup, monoid, group
+zset     rows with integer multiplicities
+"""

@@ -1,0 +1,296 @@
+"""The maintenance program: what both engines run.
+
+A program keeps *states* and follows *relations*. A relation is an input table, a sum of rules (`Linear`), a function of
+the groups of a state (`Keyed`), or a fixpoint. For each relation there is a *trigger*: the ordered rules that its delta
+drives. One transaction runs like this:
+
+    for each relation, in the program's order (inputs first, then each after what it is made of):
+        take its delta: what the transaction brings (input), what rules have added up (linear),
+        f(new group) - f(old group) for the groups that rules have touched (keyed), the net change of the loop (fixpoint);
+        run the trigger's rules, in order, each over the whole delta.
+
+Law P1 (sequence). A rule sees every state as it is when the rule's turn comes: rules before it in the trigger have moved
+their states, rules after it have not. The delta of R join R is thus `dR join S`, then `S += dR`, then `S join dR`; and
+a batch over several relations is one relation after another, with no cross terms.
+
+Law P2 (deletions first). Within a delta, rows of negative weight are worked off before rows of positive weight. So
+whatever a key determines is determined at every moment, and a state's dependents are never ambiguous.
+
+Law P3 (existence). An entry of a state exists while its weight is not zero. Its accumulators are sums over its rows, and
+so are exactly zero when it goes.
+
+Names of relations, states and columns are data: an engine maps them to identifiers of its own and never pastes them into
+source text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as Choice
+
+from evercurrent.data.types import BIGINT, Type
+from evercurrent.term.nodes import Aggregate, Column, SortKey, Term, WindowFunction
+
+WEIGHT = "#"
+"""The name under which a state's row count is read; a BIGINT that is never NULL."""
+
+
+# --- states ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """One value per entry of a state that rules add to.
+
+    kind "sum": a number; amounts are added (integers and decimals without bound, floats exactly, see `data.exact`),
+    and the sum of no amounts is zero. kind "aggregate": the bag of argument values that `aggregate` is to be read of
+    (min, median, collect_list, variance, ...); the engine keeps whatever it needs to answer after any change.
+    Reading an accumulator's name gives the sum, or the aggregate's value.
+    """
+
+    name: str
+    type: Type
+    kind: Choice["sum", "aggregate"]
+    aggregate: Aggregate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Entries that are kept: `columns` identify one, `dependents` are determined by them, accumulators add up.
+
+    Every entry also has a weight, the sum of the weights of its rows, read as `#`. `unique` promises that the weight is
+    always 1: the engine need not store it. `indexes` are the sets of columns (names, in the order of lookups) that
+    rules look entries up by, each with a promise whether at most one entry can match; no columns: all entries are read.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    dependents: tuple[Column, ...] = ()
+    accumulators: tuple[Accumulator, ...] = ()
+    unique: bool = False
+    indexes: tuple[Index, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    columns: tuple[str, ...]
+    single: bool = False
+
+
+# --- rules -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Keep the rows for which the condition is TRUE."""
+
+    condition: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Name a value that later steps use."""
+
+    column: Column
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Join with the entries of a state whose index columns equal the given terms.
+
+    `match` pairs a column of the state with a term over the columns at hand; NULL equals nothing, unless the name is in
+    `null_safe`, where NULL equals NULL. `binds` pairs what is read of an entry (a column, a dependent, an accumulator or
+    `#`) with the column that it is called from here on. With `absent`, nothing is bound: a row stays, once, if no entry
+    matches. With `present`, nothing is bound: a row stays, once, if an entry matches (the weight does not count).
+    """
+
+    state: str
+    match: tuple[tuple[str, Term], ...]
+    binds: tuple[tuple[str, Column], ...] = ()
+    null_safe: frozenset[str] = frozenset()
+    absent: bool = False
+    present: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Explode:
+    """Join with the elements of a collection, as `algebra.Unnest` says."""
+
+    collection: Term
+    elements: tuple[Column, ...]
+    outer: bool
+    ordinal: bool
+    inline: bool
+
+
+Step = Where | Let | Lookup | Explode
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What one row adds to one accumulator.
+
+    For a sum: `args[0]` is the amount itself, weights already multiplied in; never NULL. For an aggregate: `args` are
+    the values of the aggregate's arguments and then of its sort keys, and `weight` says how often they come or go.
+    `where`, if given, must be TRUE for the amount to count.
+    """
+
+    args: tuple[Term, ...]
+    weight: Term | None = None
+    where: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """For every row of the delta of `on`: the steps, from left to right; what comes out is added to `into`.
+
+    `binds` name the columns of the delta and `weight` its weight. `into` is a state (then `columns`, `dependents`,
+    `count` and `amounts` are for its columns, dependents, weight and accumulators) or a linear relation (then `columns`
+    are its row and `count` the row's weight).
+    """
+
+    on: str
+    binds: tuple[Column, ...]
+    weight: Column
+    steps: tuple[Step, ...]
+    into: str
+    columns: tuple[Term, ...]
+    count: Term
+    dependents: tuple[Term, ...] = ()
+    amounts: tuple[Amount, ...] = ()
+
+
+# --- relations ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A base table, or a relation that another program maintains."""
+
+    name: str
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """The sum of all rules into it, consolidated. `state` names the state that keeps its rows, if any does.
+
+    (That state has the same columns; the rule that fills it is the first of this relation's trigger.)
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    state: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finalize:
+    """At most one row for each entry: `outputs` over the entry's names, as often as `multiplicity` (a BIGINT) says.
+
+    With `scalar` the state has no columns, and an entry of weight zero is finalized like any other: there is always
+    a row.
+    """
+
+    outputs: tuple[Term, ...]
+    multiplicity: Term
+    scalar: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Windowed:
+    """The rows of a group (entries of the state, each as often as its weight), with window functions.
+
+    `outputs` are terms over the state's columns and the functions' columns. Partition terms of the functions are the
+    group's key. The order is total: ties in `order` are settled by the state's columns from left to right, ascending,
+    NULLs first.
+    """
+
+    functions: tuple[tuple[Column, WindowFunction], ...]
+    outputs: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The rows of a group from `offset` on, `limit` of them (None: all), in order; ties as in `Windowed`."""
+
+    order: tuple[SortKey, ...]
+    limit: int | None
+    offset: int
+    outputs: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """For each touched group of `state` under `key` (names of its columns): f(new group) - f(old group)."""
+
+    name: str
+    columns: tuple[Column, ...]
+    state: str
+    key: tuple[str, ...]
+    function: Finalize | Windowed | Ranked
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One relation of a fixpoint.
+
+    `body` is the linear relation of its one-step derivations; `inner` is the name under which rules of the bodies see it
+    (their triggers run inside the loop). The relation itself (`name`) moves by the net change, once, after the loop.
+    `distinct`: a set; a row is in while it has a derivation that does not rest on itself. Otherwise a bag: a row is in as
+    often as it is derived.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    body: str
+    inner: str
+    distinct: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fixpoint:
+    """Relations that are defined through each other, moved together until no change is left.
+
+    `limit` is the greatest number of rounds; `state` of a loop relation is kept by the engine (rows and derivations).
+    """
+
+    name: str
+    loops: tuple[Loop, ...]
+    limit: int | None = None
+
+
+Relation = Input | Linear | Keyed | Fixpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """Rows of `parent` do not change, come late or go early while rows of `child` refer to them.
+
+    Under it the delta of the parent joins with no child, and the program keeps no state for that. An engine orders the
+    inputs of a transaction so that it holds (children go first, parents come first); the database notices a transaction
+    that breaks it (an update of a referenced parent's `columns`) and recompiles the program without.
+    """
+
+    child: str
+    parent: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Relations in the order in which they run, states, triggers, and which relation each view is."""
+
+    relations: tuple[Relation, ...]
+    states: tuple[State, ...]
+    triggers: dict[str, tuple[Rule, ...]] = field(default_factory=dict)
+    views: dict[str, str] = field(default_factory=dict)
+    assumptions: tuple[Assumption, ...] = ()
+
+    def state(self, name: str) -> State:
+        return next(s for s in self.states if s.name == name)
+
+
+def weight_column() -> Column:
+    return Column(WEIGHT, BIGINT, False)

@@ -1,0 +1,84 @@
+"""The exception tree.
+
+    EvercurrentError
+    ├── QueryError            yours: syntax, names, types
+    ├── UnsupportedError      ours to build: names the construct and its place
+    ├── EvaluationError       the data: overflow, division by zero, a bad cast, two rows in a scalar subquery
+    ├── ConstraintError       refused: a key, a reference, a check or an assertion; carries the violating rows
+    ├── ConflictError         refused: another writer was first
+    ├── StorageError          the disk, or what lies on it
+    └── InternalError         our bug
+
+Every message names the thing, shows the place where there is a text to point into, and says what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from evercurrent.source import Place
+
+
+class EvercurrentError(Exception):
+    """The root of all errors that this package raises on purpose."""
+
+    def __init__(self, message: str, *, place: Place | None = None, hint: str | None = None) -> None:
+        self.message = message
+        self.place = place
+        self.hint = hint
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        parts = [self.message]
+        if self.place is not None:
+            parts.append(self.place.excerpt())
+        if self.hint is not None:
+            parts.append(f"hint: {self.hint}")
+        return "\n".join(parts)
+
+
+class QueryError(EvercurrentError):
+    """The statement is wrong: its syntax, a name in it, or a type."""
+
+
+class UnsupportedError(EvercurrentError):
+    """The statement is right, but evercurrent cannot do it yet."""
+
+
+class EvaluationError(EvercurrentError):
+    """The data made an expression fail; the transaction is undone."""
+
+
+class ConstraintError(EvercurrentError):
+    """A constraint would be broken; the transaction is undone.
+
+    `constraint` is its name, `rows` are the violating rows (at most a sample), `count` is how many there are.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        constraint: str = "",
+        rows: Sequence[Any] = (),
+        count: int | None = None,
+        place: Place | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, place=place, hint=hint)
+        self.constraint = constraint
+        self.rows = list(rows)
+        self.count = len(self.rows) if count is None else count
+
+
+class ConflictError(EvercurrentError):
+    """Another writer committed first; nothing was changed."""
+
+
+class StorageError(EvercurrentError):
+    """Durable storage is missing, damaged or not readable."""
+
+
+class InternalError(EvercurrentError):
+    """A bug in evercurrent: please report it with the statement that caused it."""
