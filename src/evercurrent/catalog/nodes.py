@@ -1,0 +1,82 @@
+"""Tables, views and assertions, as the front ends declare them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal as Choice
+
+from evercurrent.data.types import Member, Type
+from evercurrent.term.nodes import Term
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    name: str
+    type: Type
+    nullable: bool = True
+    default: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unique:
+    name: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """`columns` of the table refer to the key `parent_columns` of `parent`; a NULL among them refers to nothing."""
+
+    name: str
+    columns: tuple[str, ...]
+    parent: str
+    parent_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The condition, over `Column(field name)`, must not be FALSE for any row."""
+
+    name: str
+    condition: Term
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A base table. One that is not `stored` keeps no rows: it only forwards changes, which are trusted."""
+
+    name: str
+    columns: tuple[TableColumn, ...]
+    primary_key: Unique | None = None
+    unique: tuple[Unique, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    checks: tuple[Check, ...] = ()
+    stored: bool = True
+
+    @property
+    def fields(self) -> tuple[Member, ...]:
+        return tuple(Member(c.name, c.type, c.nullable) for c in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A maintained query. `query` is a `calculus` query, kept as the front end wrote it; `order` is how it is read."""
+
+    name: str
+    fields: tuple[Member, ...]
+    query: object
+    order: tuple[tuple[int, bool, bool], ...] = ()
+    text: str = ""
+    language: Choice["sql", "oql", "python"] = "sql"
+    policy: Choice["incremental", "auto", "full"] = "incremental"
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A query that must stay empty."""
+
+    name: str
+    fields: tuple[Member, ...]
+    query: object
+    text: str = ""

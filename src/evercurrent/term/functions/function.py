@@ -1,0 +1,51 @@
+"""What an entry of the table of functions says.
+
+A function has a name of the term language (its Spark name where Spark has one), a typing rule that also says to which
+types the arguments are coerced, a meaning for given types, and, where it pays, its Python source for given types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from evercurrent.data.types import Type
+
+Types = tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The types that the arguments are coerced to, and the type of the result."""
+
+    args: Types
+    result: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function.
+
+    infer      argument types -> signature; raises `TypeMismatch` (message only) if they do not fit
+    implement  coerced argument types, result type -> the Python function on internal values. For a `strict` function
+               it is never called with None: a NULL argument gives NULL. A function that is not strict sees None.
+    python     coerced argument types, result type, argument sources -> Python source of the strict application, or
+               None to have the implementation called. Sources are atoms or parenthesised; each may be used many times.
+    fails      whether it can raise EvaluationError
+    nullable   whether the result can be NULL although no argument is
+    lambdas    positions of arguments that are functions of array elements
+    """
+
+    name: str
+    infer: Callable[[Types], Signature]
+    implement: Callable[[Types, Type], Callable[..., Any]]
+    strict: bool = True
+    python: Callable[[Types, Type, tuple[str, ...]], str | None] | None = None
+    fails: bool = False
+    nullable: bool = False
+    lambdas: tuple[int, ...] = ()
+
+
+class TypeMismatch(Exception):
+    """Raised by a typing rule; the front end turns it into a QueryError with the place."""
