@@ -103,7 +103,9 @@ class Lookup:
     `match` pairs a column of the state with a term over the columns at hand; NULL equals nothing, unless the name is in
     `null_safe`, where NULL equals NULL. `binds` pairs what is read of an entry (a column, a dependent, an accumulator or
     `#`) with the column that it is called from here on. With `absent`, nothing is bound: a row stays, once, if no entry
-    matches. With `present`, nothing is bound: a row stays, once, if an entry matches (the weight does not count).
+    matches. With `present`, nothing is bound: a row stays, once, if an entry matches (the weight does not count). With
+    `outer` (at most one entry can match), a row without a match stays, once, and what would be bound is NULL (a `#` or
+    a sum is not bound then).
     """
 
     state: str
@@ -112,6 +114,7 @@ class Lookup:
     null_safe: frozenset[str] = frozenset()
     absent: bool = False
     present: bool = False
+    outer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +170,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A base table, or a relation that another program maintains."""
+    """A base table, or a relation that another program maintains.
+
+    With `rows` it is a constant: these are its contents from the start, and it never has a delta.
+    """
 
     name: str
     columns: tuple[Column, ...]
+    rows: tuple[tuple[object, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,132 @@
+"""An aggregate as accumulators that add up, and a term that reads them.
+
+Law (semantics, traps 1 to 3). With `#` the number of rows and `n` the number of rows whose argument counts,
+
+    count(*) = #      count(x) = n      sum(x) = NULL if n = 0 else s      avg(x) = NULL if n = 0 else s / n
+
+and all of `#`, `n`, `s` are sums over rows: they add up, whatever comes and goes. `n` is `#` itself where the argument
+cannot be NULL and nothing is filtered. Whatever is not a reading of sums (min, median, collect_list, ...) is one
+accumulator of kind "aggregate", a bag of argument values that the engine keeps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from evercurrent.data.types import BIGINT, BOOLEAN, Decimal, Type
+from evercurrent.delta.program import WEIGHT, Accumulator, weight_column
+from evercurrent.term.build import TRUE, call, case, conjunction, lit
+from evercurrent.term.functions.ring import average_type
+from evercurrent.term.nodes import Aggregate, Call, Column, Literal, Term
+from evercurrent.term.nullable import nullable
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One accumulator and what a row brings to it: `args` as in `Amount` but for one row of weight 1."""
+
+    accumulator: Accumulator
+    args: tuple[Term, ...]
+    where: Term | None = None
+
+
+@dataclass(slots=True)
+class Parts:
+    """Accumulators gathered so far; equal ones are kept once."""
+
+    parts: list[Part] = field(default_factory=list)
+
+    def sum(self, term: Term, where: Term | None, type: Type) -> Column:
+        for p in self.parts:
+            if p.accumulator.kind == "sum" and p.args == (term,) and p.where == where:
+                return Column(p.accumulator.name, p.accumulator.type, False)
+        name = f"s{len(self.parts)}"
+        self.parts.append(Part(Accumulator(name, type, "sum"), (term,), where))
+        return Column(name, type, False)
+
+    def bag(self, aggregate: Aggregate) -> Column:
+        args = aggregate.args + tuple(k.term for k in aggregate.order)
+        shape = canonical_aggregate(aggregate)
+        for p in self.parts:
+            if p.accumulator.aggregate == shape and p.args == args and p.where == aggregate.where:
+                return Column(p.accumulator.name, p.accumulator.type)
+        name = f"b{len(self.parts)}"
+        self.parts.append(Part(Accumulator(name, aggregate.type, "aggregate", shape), args, aggregate.where))
+        return Column(name, aggregate.type)
+
+
+def canonical_aggregate(a: Aggregate) -> Aggregate:
+    """The aggregate with its arguments and sort keys named by position: the values come with each amount."""
+    args = tuple(Column(f"x{i}", t.type, nullable(t)) for i, t in enumerate(a.args))
+    order = tuple(
+        type(k)(Column(f"o{i}", k.term.type, nullable(k.term)), k.descending, k.nulls_first)
+        for i, k in enumerate(a.order)
+    )
+    return Aggregate(a.function, args, a.type, a.distinct, None, order, a.options)
+
+
+def counted(a: Aggregate, parts: Parts) -> Column:
+    """How many rows have arguments that count: not NULL, and not filtered out."""
+    where = counting(a)
+    return weight_column() if where is None else parts.sum(lit(1, BIGINT), where, BIGINT)
+
+
+def counting(a: Aggregate) -> Term | None:
+    """The condition under which a row counts for the aggregate, or None if it always does."""
+    conditions = [call("is_not_null", x) for x in a.args if nullable(x)]
+    if a.where is not None:
+        conditions.append(a.where)
+    return conjunction(conditions) if conditions else None
+
+
+def read(a: Aggregate, parts: Parts) -> Term:
+    """The term that gives the aggregate's value; accumulators it needs are put into `parts`."""
+    if a.distinct and a.function not in ("min", "max", "bool_and", "bool_or"):
+        return parts.bag(a)
+    match a.function:
+        case "count":
+            return counted(a, parts)
+        case "count_if":
+            condition = conjunction([*a.args, *([a.where] if a.where is not None else [])])
+            return parts.sum(lit(1, BIGINT), condition, BIGINT)
+        case "sum":
+            total = parts.sum(a.args[0], counting(a), sum_type(a.args[0].type))
+            return unless_empty(counted(a, parts), check(total, a.type))
+        case "avg" if average_type(a.args[0].type) == a.type:
+            total = parts.sum(a.args[0], counting(a), sum_type(a.args[0].type))
+            n = counted(a, parts)
+            return unless_empty(n, Call("average", (total, n), a.type))
+        case "bool_and" | "bool_or":
+            wanted = a.args[0] if a.function == "bool_or" else call("not", a.args[0])
+            where = conjunction([wanted, *([a.where] if a.where is not None else [])])
+            hits = parts.sum(lit(1, BIGINT), where, BIGINT)
+            verdict = call("gt" if a.function == "bool_or" else "eq", hits, lit(0, BIGINT))
+            return unless_empty(counted(a, parts), verdict)
+        case _:
+            return parts.bag(a)
+
+
+def sum_type(argument: Type) -> Type:
+    """Under which type the sum of such arguments is kept: unbounded, at the argument's scale."""
+    from evercurrent.data.types import DOUBLE, Float  # the three cases, side by side
+
+    match argument:
+        case Decimal(_, scale):
+            return Decimal(38, scale)
+        case Float():
+            return DOUBLE
+        case _:
+            return BIGINT
+
+
+def check(total: Column, type: Type) -> Term:
+    if isinstance(type, Decimal) or type == BIGINT:
+        return Call("ring_check", (total,), type)
+    return total
+
+
+def unless_empty(n: Column, value: Term) -> Term:
+    """NULL where nothing was counted. Groups have rows, so `#` is zero only for the aggregate of no rows at all."""
+    return case(((call("eq", n, lit(0, BIGINT)), Literal(None, value.type)),), value)
+
+
