@@ -1,0 +1,56 @@
+"""Fixtures that all tests share: a small Spark session, DuckDB, and the options of golden files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.duck import Duck
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Laws run with few examples in `make test`; EVERCURRENT_LAWS=long looks much longer, with fresh seeds.
+calm = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile("ci", max_examples=40, deadline=None, derandomize=True, suppress_health_check=calm)
+settings.register_profile("long", max_examples=3000, deadline=None, suppress_health_check=calm)
+settings.load_profile(os.environ.get("EVERCURRENT_LAWS", "ci"))
+
+
+def pytest_addoption(parser: Any) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """One Spark session for all tests: two threads, ANSI mode, two shuffle partitions, UTC."""
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[2]")
+        .appName("evercurrent-tests")
+        .config("spark.sql.ansi.enabled", "true")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.memory", "1g")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def duck() -> Iterator[Duck]:
+    """An empty DuckDB that speaks Spark's SQL."""
+    connection = Duck()
+    yield connection
+    connection.close()
