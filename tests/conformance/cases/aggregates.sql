@@ -11,6 +11,8 @@ SELECT g, COUNT(DISTINCT i) AS n, COUNT(DISTINCT s) AS ns FROM m GROUP BY g
 SELECT COUNT(DISTINCT g, i) AS n FROM m
 --! case count_if
 SELECT g, count_if(i > 1) AS n FROM m GROUP BY g
+--! duckdb
+SELECT g, COUNT(*) FILTER (WHERE i > 1) AS n FROM m GROUP BY g
 --! case sum_integers
 SELECT g, SUM(i) AS si, SUM(big) AS sb FROM m GROUP BY g
 --! case sum_decimal

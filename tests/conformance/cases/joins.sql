@@ -65,10 +65,16 @@ SELECT a, b FROM r LEFT ANTI JOIN s ON r.b = s.b AND s.c = 10
 SELECT a, b FROM r LEFT ANTI JOIN s ON r.b < s.b
 --! case natural
 SELECT * FROM r NATURAL JOIN s
+--! duckdb
+SELECT b, a, c FROM r NATURAL JOIN s
 --! case natural_left
 SELECT * FROM r NATURAL LEFT JOIN s
+--! duckdb
+SELECT b, a, c FROM r NATURAL LEFT JOIN s
 --! case natural_full
 SELECT * FROM r NATURAL FULL JOIN s
+--! duckdb
+SELECT b, a, c FROM r NATURAL FULL JOIN s
 --! case using
 SELECT b, a, c FROM r JOIN s USING (b)
 --! case using_left
@@ -79,6 +85,8 @@ SELECT b, a, c FROM r RIGHT JOIN s USING (b)
 SELECT b, a, c FROM r FULL JOIN s USING (b)
 --! case using_chain
 SELECT * FROM r JOIN s USING (b) JOIN t USING (c)
+--! duckdb
+SELECT c, b, a, d FROM r JOIN s USING (b) JOIN t USING (c)
 --! case self
 SELECT x.a AS xa, y.a AS ya FROM r x JOIN r y ON x.b = y.b
 --! case self_inequality

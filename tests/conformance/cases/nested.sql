@@ -42,7 +42,7 @@ SELECT id, attrs['p'] AS p, element_at(attrs, 'q') AS q FROM docs
 --! case array_functions
 SELECT id, size(tags) AS n, array_contains(tags, 'x') AS has, tags[0] AS first FROM docs WHERE tags IS NOT NULL
 --! duckdb
-SELECT id, len(tags), CASE WHEN list_contains(tags, 'x') THEN TRUE WHEN list_contains(tags, NULL) IS NULL OR len(tags) <> len(list_filter(tags, lambda t: t IS NOT NULL)) THEN NULL ELSE FALSE END, tags[1] FROM docs WHERE tags IS NOT NULL
+SELECT id, len(tags), CASE WHEN list_contains(tags, 'x') THEN TRUE WHEN len(tags) <> len(list_filter(tags, lambda t: t IS NOT NULL)) THEN NULL ELSE FALSE END, tags[1] FROM docs WHERE tags IS NOT NULL
 --! case higher_order
 SELECT id, transform(grid, a -> size(a)) AS sizes, filter(tags, t -> t > 'x') AS late FROM docs
 --! duckdb

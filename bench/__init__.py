@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m bench.run [names]` writes docs/benchmarks.md and bench/results/*.json."""
