@@ -87,11 +87,17 @@ class Timestamp:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A year-month interval (counted in months) or a day-time interval (counted in microseconds)."""
+    """A year-month interval (counted in months) or a day-time interval (counted in microseconds).
+
+    `days`: a day-time interval of whole days (INTERVAL DAY); a DATE plus one is a DATE, not a TIMESTAMP.
+    """
 
     unit: Literal["months", "micros"]
+    days: bool = False
 
     def __str__(self) -> str:
+        if self.days:
+            return "INTERVAL DAY"
         return "INTERVAL YEAR TO MONTH" if self.unit == "months" else "INTERVAL DAY TO SECOND"
 
 
@@ -196,6 +202,7 @@ TIMESTAMP = Timestamp(True)
 TIMESTAMP_NTZ = Timestamp(False)
 MONTHS = Interval("months")
 MICROS = Interval("micros")
+DAYS = Interval("micros", days=True)
 
 
 def is_numeric(t: Type) -> bool:

@@ -15,6 +15,13 @@ from evercurrent.data.types import Type
 Types = tuple[Type, ...]
 
 
+class Unknown:
+    """In place of the value of an argument that is not a constant."""
+
+
+UNKNOWN = Unknown()
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """The types that the arguments are coerced to, and the type of the result."""
@@ -34,7 +41,11 @@ class Function:
                None to have the implementation called. Sources are atoms or parenthesised; each may be used many times.
     fails      whether it can raise EvaluationError
     nullable   whether the result can be NULL although no argument is
-    lambdas    positions of arguments that are functions of array elements
+    lambdas    positions of arguments that are functions of array elements: their type is that of their body, their value
+               a Python function
+    binds      argument types so far, position of the lambda, how many parameters it has -> their types
+    refine     like infer, where the types also depend on constants: given the values of literal arguments, `UNKNOWN` for
+               the others
     """
 
     name: str
@@ -45,6 +56,8 @@ class Function:
     fails: bool = False
     nullable: bool = False
     lambdas: tuple[int, ...] = ()
+    binds: Callable[[Types, int, int], Types] | None = None
+    refine: Callable[[Types, tuple[Any, ...]], Signature] | None = None
 
 
 class TypeMismatch(Exception):

@@ -62,7 +62,9 @@ def _check(types: Types, result: Type) -> Callable[..., Any]:
     def check(x: int) -> int:
         if low <= x <= high:
             return x
-        raise EvaluationError(f"a sum is out of the range of {result}", hint="cast the argument to a wider type")
+        raise EvaluationError(
+            f"a sum is out of the range of {result}", hint="cast the argument to a wider type"
+        )
 
     return check
 
@@ -102,7 +104,12 @@ def _average(types: Types, result: Type) -> Callable[..., Any]:
 
 RING: tuple[Function, ...] = (
     Function("ring_add", lambda ts: Signature(ts, _sum_type(ts)), _add, python=_chain("+")),
-    Function("ring_sub", lambda ts: Signature(ts, _sum_type(ts)), lambda _t, _r: lambda a, b: a - b, python=_chain("-")),
+    Function(
+        "ring_sub",
+        lambda ts: Signature(ts, _sum_type(ts)),
+        lambda _t, _r: lambda a, b: a - b,
+        python=_chain("-"),
+    ),
     Function("ring_mul", lambda ts: Signature(ts, _product_type(ts)), _mul, python=_chain("*")),
     Function("ring_check", _check_signature, _check, fails=True),
     Function("average", lambda ts: Signature(ts, average_type(ts[0])), _average, fails=True),

@@ -1,0 +1,94 @@
+"""The classes of values that Python does not have: the one NaN, maps that hash, records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+NAN = float("nan")
+"""The only NaN inside the engines. NaN differs from itself, but dictionaries and tuples look at identity first."""
+
+
+class FrozenMap(Mapping[Any, Any]):
+    """A MAP value: hashable, equal whatever the order, printed in the order of insertion.
+
+    >>> FrozenMap({1: "a", 2: "b"}) == FrozenMap([(2, "b"), (1, "a")])
+    True
+    """
+
+    __slots__ = ("_entries", "_hash")
+
+    def __init__(self, entries: Mapping[Any, Any] | Iterable[tuple[Any, Any]] = ()) -> None:
+        self._entries: dict[Any, Any] = dict(entries)
+        self._hash: int | None = None
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, FrozenMap):
+            return self._entries == other._entries
+        return isinstance(other, Mapping) and self._entries == other
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self._entries.items()))
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"FrozenMap({self._entries!r})"
+
+
+class Record(Mapping[str, Any]):
+    """A STRUCT value as the user sees it: a mapping whose members are attributes too.
+
+    >>> r = Record(("name", "age"), ("Ann", 40))
+    >>> r["name"], r.age, r == {"name": "Ann", "age": 40}
+    ('Ann', 40, True)
+    >>> r
+    Record(name='Ann', age=40)
+    """
+
+    __slots__ = ("_names", "_values")
+
+    def __init__(self, names: tuple[str, ...], values: tuple[Any, ...]) -> None:
+        self._names = names
+        self._values = values
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self._values[self._names.index(name)]
+        except ValueError:
+            raise KeyError(name) from None
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Record):
+            return self._names == other._names and self._values == other._values
+        return isinstance(other, Mapping) and dict(self) == dict(other)
+
+    def __hash__(self) -> int:
+        return hash((self._names, self._values))
+
+    def __reduce__(self) -> Any:
+        return Record, (self._names, self._values)
+
+    def __repr__(self) -> str:
+        return f"Record({', '.join(f'{n}={v!r}' for n, v in zip(self._names, self._values, strict=True))})"
