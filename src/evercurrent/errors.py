@@ -5,6 +5,7 @@
     ├── UnsupportedError      ours to build: names the construct and its place
     ├── EvaluationError       the data: overflow, division by zero, a bad cast, two rows in a scalar subquery
     ├── ConstraintError       refused: a key, a reference, a check or an assertion; carries the violating rows
+    ├── TransactionError      refused: not inside this transaction, or not any more
     ├── ConflictError         refused: another writer was first
     ├── StorageError          the disk, or what lies on it
     └── InternalError         our bug
@@ -70,6 +71,10 @@ class ConstraintError(EvercurrentError):
         self.constraint = constraint
         self.rows = list(rows)
         self.count = len(self.rows) if count is None else count
+
+
+class TransactionError(EvercurrentError):
+    """A call came where no transaction can take it: after a rollback, inside a callback before the commit."""
 
 
 class ConflictError(EvercurrentError):

@@ -1,5 +1,6 @@
-"""What the database knows by name.
+"""Tables with their keys and references, views, assertions, and who depends on whom.
 
-nodes    tables with their constraints, views, assertions
-catalog  the names, their order of dependence, and what is known of a relation (keys, references, nullability)
+nodes         what the front ends declare
+catalog       all names of a database; what the compiler may know of a relation
+dependencies  who depends on whom
 """

@@ -61,7 +61,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A maintained query. `query` is a `calculus` query, kept as the front end wrote it; `order` is how it is read."""
+    """A maintained query. `query` is a `calculus` query, kept as the front end wrote it; `order` is how it is read.
+
+    `uses` are the names of the relations that it reads.
+    """
 
     name: str
     fields: tuple[Member, ...]
@@ -70,6 +73,7 @@ class View:
     text: str = ""
     language: Choice["sql", "oql", "python"] = "sql"
     policy: Choice["incremental", "auto", "full"] = "incremental"
+    uses: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +84,4 @@ class Assertion:
     fields: tuple[Member, ...]
     query: object
     text: str = ""
+    uses: frozenset[str] = frozenset()

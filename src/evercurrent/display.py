@@ -1,0 +1,94 @@
+"""Rows and plans for the eye: in a terminal through rich, in a notebook as HTML.
+
+Names and values are data in both: markup in them is neither read by rich nor by a browser.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evercurrent.data.types import Decimal, Float, Integer, Member
+from evercurrent.data.zset import Row
+
+Fields = Sequence[Member]
+
+
+def value_text(value: Any) -> str:
+    """One value, for a cell."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        return "0x" + value.hex()
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{value_text(k)}: {value_text(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(value_text, value)) + "]"
+    return str(value)
+
+
+def is_right(field: Member) -> bool:
+    """Whether the column is set to the right: numbers."""
+    return isinstance(field.type, Integer | Float | Decimal)
+
+
+def footer(shown: int, total: int) -> str:
+    rows = "1 row" if total == 1 else f"{total:,} rows"
+    return rows if shown >= total else f"{rows}, the first {shown} shown"
+
+
+def rich_table(title: str, fields: Fields, rows: Sequence[Row], total: int) -> Any:
+    """A rich table that can be printed to any console."""
+    from rich.markup import escape
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=escape(title) or None, caption=footer(len(rows), total), title_justify="left")
+    for field in fields:
+        table.add_column(Text(field.name), justify="right" if is_right(field) else "left", overflow="fold")
+    for row in rows:
+        table.add_row(
+            *(Text(value_text(v), style="dim" if v is None else "") for v in row)
+        )
+    return table
+
+
+def table_text(title: str, fields: Fields, rows: Sequence[Row], total: int, width: int = 120) -> str:
+    """The rows as plain text."""
+    return rich_text(rich_table(title, fields, rows, total), width)
+
+
+def rich_text(renderable: Any, width: int = 120) -> str:
+    """Anything that rich can print, as plain text."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None, force_terminal=False).print(renderable)
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").split("\n"))
+
+
+def table_html(title: str, fields: Fields, rows: Sequence[Row], total: int) -> str:
+    """The rows as an HTML table."""
+    cell = html.escape
+    head = "".join(f'<th title="{cell(str(f.type))}">{cell(f.name)}</th>' for f in fields)
+    lines = []
+    for row in rows:
+        cells = (
+            f'<td style="text-align:{"right" if is_right(f) else "left"}">{cell(value_text(v))}</td>'
+            for f, v in zip(fields, row, strict=True)
+        )
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    caption = f"<caption>{cell(title)}</caption>" if title else ""
+    return (
+        f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+        f"<p>{footer(len(rows), total)}</p>"
+    )
+
+
+def text_html(text: str) -> str:
+    """Preformatted text as HTML."""
+    return f"<pre>{html.escape(text)}</pre>"

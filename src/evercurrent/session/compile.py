@@ -1,0 +1,138 @@
+"""From the queries of all views and assertions to one maintenance program.
+
+    query --normalize--> normal form --lower--> algebra --optimise--> plan  --compile_views--> program
+
+Every stage is kept, so that each can be shown. A view that is recomputed in full has no part in the program: for the
+views that read it, it is an input like a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from evercurrent.algebra.keys import keys
+from evercurrent.algebra.lower import lower
+from evercurrent.algebra.nodes import Plan, columns
+from evercurrent.algebra.optimise import optimise
+from evercurrent.calculus.nodes import Query
+from evercurrent.calculus.normalize import normalize
+from evercurrent.catalog.catalog import Catalog, Knowledge
+from evercurrent.catalog.dependencies import view_order
+from evercurrent.data.types import Member
+from evercurrent.delta.compile import compile_views
+from evercurrent.delta.program import Assumption, Program
+from evercurrent.errors import UnsupportedError
+
+ASSERTION = "assertion\0"
+"""Begins the names under which assertions stand among the views of a program; no identifier has a NUL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """A query at every stage of its way down to the plan."""
+
+    query: Query
+    normal: Query
+    algebra: Plan
+    plan: Plan
+    knowledge: object = None  # what the plan rests on, see `knowledge_of`
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputed:
+    """Why a view is recomputed in full."""
+
+    view: str
+    code: str  # "policy" or "unsupported"
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What is kept current, and how: the stages of every view and assertion, and the one program."""
+
+    stages: Mapping[str, Stages] = field(default_factory=dict)
+    program: Program = field(default_factory=lambda: Program((), ()))
+    recomputed: Mapping[str, Recomputed] = field(default_factory=dict)
+    keys: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    dropped: frozenset[Assumption] = frozenset()
+
+    def relation(self, view: str) -> str:
+        """The relation of the program that a view or assertion is."""
+        return self.program.views[view]
+
+
+def assertion_key(name: str) -> str:
+    return ASSERTION + name
+
+
+def stages(query: Query, knowledge: Knowledge, known: object = None) -> Stages:
+    """Bring one query down to its plan."""
+    normal = normalize(query)
+    algebra = lower(normal)
+    return Stages(query, normal, algebra, optimise(algebra, knowledge), known)
+
+
+def compile_all(
+    catalog: Catalog, previous: Design, dropped: frozenset[Assumption] = frozenset()
+) -> tuple[Catalog, Design]:
+    """The design for everything in the catalog, and the catalog with the keys of its views.
+
+    What the previous design already knows of a view that has not changed, nor anything it reads, is taken over.
+    """
+    found: dict[str, Stages] = {}
+    recomputed: dict[str, Recomputed] = {}
+    view_keys: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for view in view_order(catalog):
+        if view.policy == "full":
+            recomputed[view.name] = Recomputed(view.name, "policy", "its policy is full")
+            catalog = catalog.with_view(view, ())
+            continue
+        known = knowledge_of(catalog, view.uses)
+        old = previous.stages.get(view.name)
+        try:
+            if old is not None and old.query is view.query and old.knowledge == known:
+                made = old
+                if view.name in previous.recomputed:
+                    raise UnsupportedError(previous.recomputed[view.name].reason)
+            else:
+                made = stages(cast(Query, view.query), catalog, known)
+                if view.policy == "auto":
+                    compile_views({view.name: made.plan}, catalog)  # alone: does it compile at all?
+        except UnsupportedError as problem:
+            if view.policy != "auto":
+                raise
+            recomputed[view.name] = Recomputed(view.name, "unsupported", problem.message)
+            catalog = catalog.with_view(view, ())
+            continue
+        found[view.name] = made
+        view_keys[view.name] = keys_of(made.plan, view.fields, catalog)
+        catalog = catalog.with_view(view, view_keys[view.name])
+    for assertion in catalog.assertions.values():
+        name = assertion_key(assertion.name)
+        known = knowledge_of(catalog, assertion.uses)
+        old = previous.stages.get(name)
+        if old is not None and old.query is assertion.query and old.knowledge == known:
+            found[name] = old
+        else:
+            found[name] = stages(cast(Query, assertion.query), catalog, known)
+    program = compile_views({name: s.plan for name, s in found.items()}, catalog)
+    return catalog, Design(found, program, recomputed, view_keys, dropped)
+
+
+def knowledge_of(catalog: Catalog, names: Iterable[str]) -> object:
+    """All that the compiler can know of these relations, to be compared."""
+    return tuple(
+        (name, catalog.fields_of(name), catalog.keys_of(name), catalog.references_of(name))
+        for name in sorted(names)
+    )
+
+
+def keys_of(plan: Plan, fields: tuple[Member, ...], knowledge: Knowledge) -> tuple[tuple[str, ...], ...]:
+    """The keys of a plan, in the names of the fields that its columns stand for."""
+    names = {column.name: field.name for column, field in zip(columns(plan), fields, strict=True)}
+    return tuple(
+        tuple(sorted(names[column] for column in key)) for key in keys(plan, knowledge) if set(key) <= set(names)
+    )

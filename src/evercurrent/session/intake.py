@@ -1,0 +1,107 @@
+"""Many rows at once: iterables, Arrow, pandas, and change feeds.
+
+A change feed has a column `_change_type` with `insert`, `delete`, `update_preimage` or `update_postimage`, as the change
+feed of a Delta table has; its other columns that begin with `_commit_` are passed over. In a pandas frame NaN and NaT
+stand for NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
+from typing import Any
+
+from evercurrent.data.zset import Row
+from evercurrent.errors import QueryError
+from evercurrent.session.rows import RowReader, is_row
+
+CHANGE_TYPE = "_change_type"
+SIGNS = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
+PASSED_OVER = ("_commit_version", "_commit_timestamp")
+
+
+def rows_of(reader: RowReader, source: Any) -> list[Row]:
+    """The rows of whatever the user hands over, taken in."""
+    columns = frame_columns(source)
+    if columns is None:
+        return reader.many(source)
+    return _from_columns(reader, columns)
+
+
+def changes_of(reader: RowReader, source: Any) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """The rows of a change feed, as mappings of the user's values, each with its sign."""
+    columns = frame_columns(source)
+    if columns is not None:
+        kinds = columns.pop(CHANGE_TYPE, None)
+        if kinds is None:
+            raise _no_change_type(reader.table.name)
+        names = [name for name in columns if name not in PASSED_OVER]
+        lists = [columns[name] for name in names]
+        rows = zip(*lists, strict=True) if lists else repeat((), len(kinds))
+        for values, kind in zip(rows, kinds, strict=True):
+            yield dict(zip(names, values, strict=True)), sign(kind)
+        return
+    if is_row(source) or isinstance(source, str) or not isinstance(source, Iterable):
+        source = [source]
+    for change in source:
+        if not isinstance(change, Mapping) or CHANGE_TYPE not in change:
+            raise _no_change_type(reader.table.name)
+        row = {k: v for k, v in change.items() if k != CHANGE_TYPE and k not in PASSED_OVER}
+        yield row, sign(change[CHANGE_TYPE])
+
+
+def sign(kind: Any) -> int:
+    found = SIGNS.get(kind) if isinstance(kind, str) else None
+    if found is None:
+        raise QueryError(f"{CHANGE_TYPE} is {kind!r}", hint=f"it must be one of {', '.join(SIGNS)}")
+    return found
+
+
+def _no_change_type(table: str) -> QueryError:
+    return QueryError(
+        f"the changes of {table} have no {CHANGE_TYPE}",
+        hint=f"each change is a mapping, or a row of an Arrow table or pandas frame, with {CHANGE_TYPE}; "
+        f"db.table({table!r}).insert(rows) inserts plain rows",
+    )
+
+
+def _from_columns(reader: RowReader, columns: dict[str, list[Any]]) -> list[Row]:
+    names = list(columns)
+    wanted = [c.name for c in reader.table.columns]
+    if names == wanted:
+        return [reader.one(values) for values in zip(*columns.values(), strict=True)]
+    return [reader.one(dict(zip(names, values, strict=True))) for values in zip(*columns.values(), strict=True)]
+
+
+def frame_columns(source: Any) -> dict[str, list[Any]] | None:
+    """The columns of an Arrow table, a pandas frame, or anything that speaks Arrow; None for anything else.
+
+    Found by their shape: neither package is imported for the sake of asking.
+    """
+    kind = type(source)
+    if kind.__name__ == "DataFrame" and kind.__module__.startswith("pandas"):
+        return _pandas_columns(source)
+    if kind.__module__.startswith("pyarrow") and hasattr(source, "schema") and hasattr(source, "column"):
+        return _named([str(n) for n in source.schema.names], [source.column(i).to_pylist() for i in range(source.num_columns)])
+    if hasattr(source, "__arrow_c_stream__"):
+        import pyarrow
+
+        return frame_columns(pyarrow.table(source))
+    return None
+
+
+def _pandas_columns(frame: Any) -> dict[str, list[Any]]:
+    names, lists = [], []
+    for i, name in enumerate(frame.columns):
+        series = frame.iloc[:, i]
+        missing = series.isna().tolist()
+        names.append(str(name))
+        lists.append([None if gone else v for v, gone in zip(series.tolist(), missing, strict=True)])
+    return _named(names, lists)
+
+
+def _named(names: list[str], lists: list[list[Any]]) -> dict[str, list[Any]]:
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise QueryError(f"the column {twice!r} is there twice")
+    return dict(zip(names, lists, strict=True))

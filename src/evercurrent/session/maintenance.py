@@ -1,0 +1,110 @@
+"""The engine, the program that it runs, and the views that are recomputed in full.
+
+A transaction goes through here once: `apply` moves everything and gives the changes of the relations that are watched,
+then either `commit` or `undo`. Views that are recomputed in full are recomputed first, from the new rows of the tables;
+their changes then reach the views that read them through the program, as those of tables do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import cast
+
+from evercurrent.calculus.nodes import Query
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.dependencies import base_tables, view_order
+from evercurrent.data.zset import Row, ZSet
+from evercurrent.engine.live.engine import LiveEngine
+from evercurrent.session.compile import Design
+from evercurrent.session.query import run_query
+
+Contents = Callable[[str], ZSet]
+"""The rows of a table, or of a view that is recomputed in full, by its name."""
+
+
+class Maintenance:
+    """Keeps all views of a database current."""
+
+    def __init__(self) -> None:
+        self.catalog = Catalog()
+        self.design = Design()
+        self.engine = LiveEngine()
+        self.full: dict[str, ZSet] = {}
+        self._full_before: dict[str, ZSet] = {}
+        self.notes: list[str] = []
+
+    # --- installing ----------------------------------------------------------------------------------------
+
+    def install(self, catalog: Catalog, design: Design, tables: Contents) -> None:
+        """Keep these views from now on; their rows are found from those of the tables."""
+        full = self._recompute(catalog, design, tables, design.recomputed, {})
+        inputs = {
+            name: full[name] if name in full else tables(name)
+            for name in {r for s in design.stages.values() for r in s.inputs}
+        }
+        engine = LiveEngine()
+        engine.install(design.program, inputs)
+        self.catalog, self.design, self.engine, self.full = catalog, design, engine, full
+
+    # --- one transaction -----------------------------------------------------------------------------------
+
+    def apply(self, deltas: Mapping[str, ZSet], tables: Contents, watch: Iterable[str]) -> dict[str, ZSet]:
+        """Move everything by the changes of tables; the changes of the watched views and assertions."""
+        touched = {name.lower() for name in deltas}
+        stale = [
+            name
+            for name in self.design.recomputed
+            if touched & base_tables(self.catalog, frozenset({name}))
+        ]
+        inputs = dict(deltas)
+        result: dict[str, ZSet] = {}
+        if stale:
+            new = self._recompute(self.catalog, self.design, tables, stale, self.full)
+            for name in stale:
+                change = new[name] - self.full[name]
+                if change:
+                    inputs[name] = result[name] = change
+            self._full_before, self.full = self.full, new
+        views = self.design.program.views
+        watched = {name: views[name] for name in watch if name in views}
+        changes = self.engine.apply(inputs, set(watched.values()))
+        for name, relation in watched.items():
+            change = changes.get(relation)
+            if change:
+                result[name] = change
+        return result
+
+    def commit(self) -> None:
+        self._full_before = {}
+        self.engine.commit()
+
+    def undo(self) -> None:
+        if self._full_before:
+            self.full, self._full_before = self._full_before, {}
+        self.engine.undo()
+
+    def _recompute(
+        self,
+        catalog: Catalog,
+        design: Design,
+        tables: Contents,
+        names: Iterable[str],
+        known: Mapping[str, ZSet],
+    ) -> dict[str, ZSet]:
+        """The contents of all views that are recomputed in full, the named ones anew."""
+        wanted = set(names)
+        result = {name: rows for name, rows in known.items() if name not in wanted}
+        for view in view_order(catalog):
+            if view.name in wanted:
+                result[view.name] = run_query(
+                    cast(Query, view.query), catalog, lambda name: result[name] if name in result else tables(name)
+                )
+        return result
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    def rows(self, view: str) -> ZSet:
+        """The rows of a view."""
+        if view in self.full:
+            return self.full[view]
+        return self.engine.rows(self.design.relation(view))

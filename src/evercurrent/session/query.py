@@ -1,0 +1,96 @@
+"""A query, once, from scratch.
+
+It is compiled, with the views that it reads, to a program of its own, which a private engine is fed with the tables: so
+joins are hash joins. What does not compile, and what reads no relation, goes to the reference evaluator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from evercurrent.algebra.nodes import Plan
+from evercurrent.calculus.evaluate import evaluate
+from evercurrent.calculus.nodes import Query
+from evercurrent.calculus.walk import relations_of
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.dependencies import uses, view_order
+from evercurrent.catalog.nodes import View
+from evercurrent.data.zset import ZSet
+from evercurrent.delta.compile import compile_views
+from evercurrent.engine.live.engine import LiveEngine
+from evercurrent.errors import UnsupportedError
+from evercurrent.session.compile import stages
+
+Contents = Callable[[str], ZSet]
+
+RESULT = "query\0"
+"""The name of the query among the views of its program; no identifier has a NUL."""
+
+
+def run_query(
+    query: Query,
+    catalog: Catalog,
+    tables: Contents,
+    given: Contents | None = None,
+    plans: Mapping[str, Plan] | None = None,
+) -> ZSet:
+    """The rows of a query over tables and views.
+
+    `tables` gives the rows of tables. With `given`, those of views are taken as they are; without, they are found from
+    the tables. `plans` are plans of views that are known already.
+    """
+    names = relations_of(query)
+    if not names:
+        return evaluate(query, lambda name: ())
+    known: dict[str, ZSet] = {}
+    chosen: dict[str, Plan] = {}
+    for view in _views_under(names, catalog):
+        if given is not None:
+            known[view.name] = given(view.name)
+        elif plans is not None and view.name in plans:
+            chosen[view.name] = plans[view.name]
+        else:
+            known[view.name] = run_query(cast(Query, view.query), catalog, tables, None, plans)
+
+    def contents(name: str) -> ZSet:
+        return known[name] if name in known else tables(name)
+
+    try:
+        program = compile_views({**chosen, RESULT: stages(query, catalog).plan}, catalog)
+    except UnsupportedError:
+        return reference(query, catalog, contents, frozenset(known))
+    engine = LiveEngine()
+    engine.install(program, contents)
+    return engine.rows(program.views[RESULT])
+
+
+def reference(
+    query: Query, catalog: Catalog, contents: Contents, given: frozenset[str] = frozenset()
+) -> ZSet:
+    """The rows of a query by the reference evaluator; `contents` gives those of tables and of `given` views."""
+    found: dict[str, ZSet] = {}
+
+    def relation(name: str) -> ZSet:
+        if name not in found:
+            view = None if name in given else catalog.view(name)
+            if view is None:
+                found[name] = contents(name)
+            else:
+                found[name] = evaluate(cast(Query, view.query), lambda inner: relation(inner).items())
+        return found[name]
+
+    return evaluate(query, lambda name: relation(name).items())
+
+
+def _views_under(names: frozenset[str], catalog: Catalog) -> list[View]:
+    """The views among these relations and those that they read, each after what it reads."""
+    needed: set[str] = set()
+    waiting = [name.lower() for name in names]
+    while waiting:
+        name = waiting.pop()
+        view = catalog.view(name)
+        if view is not None and name not in needed:
+            needed.add(name)
+            waiting += uses(view)
+    return [view for view in view_order(catalog) if view.name.lower() in needed]

@@ -1,0 +1,249 @@
+"""One database: the catalog, the stored rows, the views that are kept, and the one way in which they change: commit.
+
+    the net change of each table
+      -> constraints                     (`constraints`: patches for the stores, or ConstraintError)
+      -> stores, views, assertions       (`maintenance`; an assertion that is not empty: ConstraintError)
+      -> subscribers before the commit   (any exception undoes everything)
+      -> the commit                      (one assignment decides)
+      -> subscribers after the commit
+
+Whatever raises before the commit, an interrupt included, leaves the database as it was. One lock guards everything: a
+transaction holds it from its beginning to its end.
+"""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import cast
+
+from evercurrent.calculus.nodes import Query
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.nodes import Assertion, Table, View
+from evercurrent.data.zset import Row, ZSet
+from evercurrent.errors import ConstraintError, QueryError, TransactionError
+from evercurrent.session.compile import assertion_key
+from evercurrent.session.constraints import SAMPLE, RowRules, children_of, examine
+from evercurrent.session.maintenance import Maintenance
+from evercurrent.session.query import reference
+from evercurrent.session.rows import RowReader, give_rows, row_writer
+from evercurrent.session.store import Reference, Store
+from evercurrent.session.subscriptions import Callback, Change, Subscribers, Subscription, When
+from evercurrent.session.transactions import Transaction
+
+
+class Session:
+    """The state behind a `Database`. Dictionaries of tables are by lower-cased name."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.catalog = Catalog()
+        self.stores: dict[str, Store] = {}
+        self.readers: dict[str, RowReader] = {}
+        self.rules: dict[str, RowRules] = {}
+        self.children: dict[str, list[tuple[Store, Reference]]] = {}
+        self.forwarded: set[str] = set()  # tables that are not stored and have had changes
+        self.maintenance = Maintenance()
+        self.subscribers = Subscribers()
+        self.transaction: Transaction | None = None
+        self.number = 0
+        self._committing = False
+
+    # --- transactions --------------------------------------------------------------------------------------
+
+    def begin(self) -> Transaction:
+        """Open a transaction, or join the one that is open; `leave` must follow."""
+        self.lock.acquire()
+        try:
+            if self._committing:
+                raise TransactionError(
+                    "a subscriber that is called before the commit cannot change the database",
+                    hint='subscribe with when="after": what it changes then is the next transaction',
+                )
+            if self.transaction is None:
+                self.transaction = Transaction(self)
+            else:
+                self.transaction.require_open()
+            self.transaction.depth += 1
+            return self.transaction
+        except BaseException:
+            self.lock.release()
+            raise
+
+    def leave(self, failed: bool, alone: bool = False) -> None:
+        """End a block; at the end of the outermost one, commit. A failed block fails its transaction.
+
+        `alone`: it was not a block but a single call, which has changed nothing if it failed.
+        """
+        try:
+            transaction = self.transaction
+            assert transaction is not None
+            transaction.depth -= 1
+            if failed and transaction.status == "open" and not (alone and transaction.depth):
+                transaction.abandon("failed")
+            if transaction.depth > 0:
+                return
+            self.transaction = None
+            if failed or transaction.status == "rolled back":
+                return
+            transaction.require_open()
+            try:
+                changes = self._commit(transaction)
+            except BaseException:
+                transaction.abandon("failed")
+                raise
+            transaction.abandon("committed")
+            self.subscribers.after(changes)
+        finally:
+            self.lock.release()
+
+    @contextmanager
+    def changing(self) -> Iterator[Transaction]:
+        """The transaction for one call of the user: the open one, or one for this call alone."""
+        transaction = self.begin()
+        try:
+            yield transaction
+        except BaseException:
+            self.leave(failed=True, alone=True)
+            raise
+        self.leave(failed=False)
+
+    def _commit(self, transaction: Transaction) -> dict[str, Change]:
+        deltas = transaction.deltas()
+        if not deltas:
+            return {}
+        patches = examine(self.stores, self.rules, deltas, self.children)
+        named = {self.stores[name].table.name: delta for name, delta in deltas.items()}
+        self.maintenance.relax(deltas, self.stores, self.children, self.table_rows)
+        self._committing = True
+        decided = False
+        try:
+            for patch in patches:
+                patch.apply()
+            moved = self.maintenance.apply(named, self.table_rows, self._watched())
+            self._check_assertions(moved)
+            changes = self._changes({**named, **moved}, self.number + 1)
+            self.subscribers.before(changes)
+            decided = True
+            self.maintenance.commit()
+        except BaseException:
+            if not decided:
+                self.maintenance.undo()
+                for patch in patches:
+                    patch.undo()
+                raise
+            # An interrupt in the last moment: the transaction stands.
+            self.maintenance.commit()
+        finally:
+            self._committing = False
+        self.number += 1
+        transaction.number = self.number
+        self.forwarded.update(name for name in deltas if not self.stores[name].table.stored)
+        return changes
+
+    def _watched(self) -> list[str]:
+        names = self.subscribers.watched()
+        return [v.name for v in self.catalog.views.values() if v.name in names] + [
+            assertion_key(a.name) for a in self.catalog.assertions.values()
+        ]
+
+    def _changes(self, moved: dict[str, ZSet], number: int) -> dict[str, Change]:
+        watched = self.subscribers.watched()
+        return {
+            name: Change(name, delta, number, row_writer(self.catalog.fields_of(name)))
+            for name, delta in moved.items()
+            if name in watched
+        }
+
+    def _check_assertions(self, moved: dict[str, ZSet]) -> None:
+        for assertion in self.catalog.assertions.values():
+            change = moved.get(assertion_key(assertion.name))
+            if change:
+                raise broken_assertion(assertion, list(change.inserted()))
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    def table_rows(self, name: str) -> ZSet:
+        """The committed rows of a table, by its name."""
+        return self.stores[name.lower()].contents()
+
+    def pending_rows(self, name: str) -> ZSet:
+        """The rows of a table as the open transaction has them."""
+        pending = self.transaction.pending.get(name.lower()) if self.transaction is not None else None
+        rows = self.table_rows(name)
+        return rows if pending is None else rows + pending.delta
+
+    def view_rows(self, name: str, pending: bool = False) -> ZSet:
+        """The rows of a view, by its exact name: as committed, or as the open transaction would have them."""
+        if not pending or self.transaction is None or self._committing:
+            return self.maintenance.rows(name)
+        deltas = self.transaction.deltas()
+        if not deltas:
+            return self.maintenance.rows(name)
+        try:
+            examine(self.stores, self.rules, deltas, self.children)
+        except ConstraintError:
+            # The program may rely on constraints that do not hold yet; the definition does not.
+            return self._pending_from_scratch(name)
+        if self.maintenance.broken(deltas, self.stores, self.children):
+            return self._pending_from_scratch(name)
+        named = {self.stores[key].table.name: delta for key, delta in deltas.items()}
+        try:
+            self.maintenance.apply(named, self.pending_rows, ())
+            return ZSet(self.maintenance.rows(name).items())
+        finally:
+            self.maintenance.undo()
+
+    def _pending_from_scratch(self, name: str) -> ZSet:
+        view = self.catalog.view(name)
+        assert view is not None
+        return reference(cast(Query, view.query), self.catalog, self.pending_rows)
+
+    def subscribe(self, name: str, callback: Callback, when: When) -> Subscription:
+        if when not in ("before", "after"):
+            raise QueryError(f'when must be "before" or "after", not {when!r}')
+        with self.lock:
+            return self.subscribers.add(name, callback, when)
+
+    # --- names ---------------------------------------------------------------------------------------------
+
+    def table(self, name: str) -> Table:
+        found = self.catalog.table(name)
+        if found is not None:
+            return found
+        if self.catalog.view(name) is not None:
+            raise QueryError(f"{name} is a view, not a table", hint=f"db.view({name!r}) reads it")
+        raise unknown("table", name, [t.name for t in self.catalog.tables.values()])
+
+    def view(self, name: str) -> View:
+        found = self.catalog.view(name)
+        if found is not None:
+            return found
+        if self.catalog.table(name) is not None:
+            raise QueryError(f"{name} is a table, not a view", hint=f"db.table({name!r}) reads it")
+        raise unknown("view", name, [v.name for v in self.catalog.views.values()])
+
+
+def unknown(kind: str, name: str, names: list[str]) -> QueryError:
+    near = difflib.get_close_matches(name, names, 1)
+    if near:
+        hint = f"did you mean {near[0]!r}?"
+    elif names:
+        hint = f"there are {', '.join(sorted(names)[:10])}" + (", ..." if len(names) > 10 else "")
+    else:
+        hint = f"there is no {kind} yet: db.execute('CREATE {kind.upper()} ...') makes one"
+    return QueryError(f"there is no {kind} {name!r}", hint=hint)
+
+
+def broken_assertion(assertion: Assertion, rows: list[Row]) -> ConstraintError:
+    shown = give_rows(assertion.fields, rows[:SAMPLE])
+    more = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
+    return ConstraintError(
+        f"assertion {assertion.name} does not hold: {shown[0]!r}{more}",
+        constraint=assertion.name,
+        rows=shown,
+        count=len(rows),
+        hint="nothing was changed",
+    )

@@ -1,0 +1,145 @@
+"""The rows of one table, as committed, with what its constraints look up.
+
+A table with a primary key is a dictionary from key to row, any other one from row to count. Beside it stand an index
+for each UNIQUE constraint (key to row; a key with a NULL is in none) and, for each FOREIGN KEY, the number of rows that
+refer to each parent key. A key of one column is the bare value, of several a tuple.
+
+A table that is not stored keeps none of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from evercurrent.catalog.nodes import ForeignKey, Table, Unique
+from evercurrent.data.zset import Row, ZSet
+
+KeyOf = Callable[[Row], Any]
+"""From a row to its key."""
+
+
+@dataclass(slots=True)
+class KeyIndex:
+    """A declared key, and the row under each of its values."""
+
+    constraint: Unique
+    key_of: KeyOf
+    rows: dict[Any, Row]
+
+    @property
+    def wide(self) -> bool:
+        return len(self.constraint.columns) > 1
+
+    def has_null(self, key: Any) -> bool:
+        return has_null(key, self.wide)
+
+
+@dataclass(slots=True)
+class Reference:
+    """A foreign key, and how many rows refer to each key of the parent (in the parent's order of columns)."""
+
+    constraint: ForeignKey
+    key_of: KeyOf
+    wide: bool
+    counts: dict[Any, int]
+
+    def has_null(self, key: Any) -> bool:
+        return has_null(key, self.wide)
+
+
+def has_null(key: Any, wide: bool) -> bool:
+    return None in key if wide else key is None
+
+
+def positions(table: Table, columns: Sequence[str]) -> tuple[int, ...]:
+    """Where the columns of these names stand in a row."""
+    found = {c.name.lower(): i for i, c in enumerate(table.columns)}
+    return tuple(found[name.lower()] for name in columns)
+
+
+def key_function(table: Table, columns: Sequence[str]) -> KeyOf:
+    return itemgetter(*positions(table, columns))
+
+
+def same_columns(left: Sequence[str], right: Sequence[str]) -> bool:
+    return len(left) == len(right) and {c.lower() for c in left} == {c.lower() for c in right}
+
+
+def parent_key(parent: Table, reference: ForeignKey) -> Unique | None:
+    """The key of the parent that a foreign key refers to, its columns in whatever order."""
+    keys = ((parent.primary_key,) if parent.primary_key else ()) + parent.unique
+    return next((k for k in keys if same_columns(k.columns, reference.parent_columns)), None)
+
+
+def child_columns(parent: Table, reference: ForeignKey) -> tuple[str, ...]:
+    """The child's columns in the order in which the parent's key names its own."""
+    key = parent_key(parent, reference)
+    assert key is not None, reference
+    pairs = {p.lower(): c for p, c in zip(reference.parent_columns, reference.columns, strict=True)}
+    return tuple(pairs[name.lower()] for name in key.columns)
+
+
+class Store:
+    """The committed rows of one table and its indexes. Only patches and `load` change them."""
+
+    __slots__ = ("_table", "keys", "primary", "references", "rows")
+
+    def __init__(self, table: Table, parents: Callable[[str], Table | None]) -> None:
+        self._table = table
+        self.rows: dict[Any, Any] = {}
+        self.primary: KeyIndex | None = None
+        self.keys: list[KeyIndex] = []
+        self.references: list[Reference] = []
+        if not table.stored:
+            return
+        if table.primary_key is not None:
+            self.primary = KeyIndex(
+                table.primary_key, key_function(table, table.primary_key.columns), self.rows
+            )
+        self.keys = [KeyIndex(u, key_function(table, u.columns), {}) for u in table.unique]
+        for reference in table.foreign_keys:
+            parent = table if reference.parent.lower() == table.name.lower() else parents(reference.parent)
+            if parent is not None and parent.stored and parent_key(parent, reference) is not None:
+                columns = child_columns(parent, reference)
+                self.references.append(
+                    Reference(reference, key_function(table, columns), len(columns) > 1, {})
+                )
+
+    @property
+    def table(self) -> Table:
+        return self._table
+
+    def __iter__(self) -> Iterator[Row]:
+        """Every row, as often as it is there."""
+        if self.primary is not None:
+            yield from self.rows.values()
+        else:
+            for row, count in self.rows.items():
+                for _ in range(count):
+                    yield row
+
+    def __len__(self) -> int:
+        return len(self.rows) if self.primary is not None else sum(self.rows.values())
+
+    def count(self, row: Row) -> int:
+        """How often the row is there."""
+        if self.primary is None:
+            found: int = self.rows.get(row, 0)
+            return found
+        return 1 if self.rows.get(self.primary.key_of(row)) == row else 0
+
+    def contents(self) -> ZSet:
+        """All rows as a Z-set of its own."""
+        result = ZSet()
+        result.weights = dict.fromkeys(self.rows.values(), 1) if self.primary is not None else dict(self.rows)
+        return result
+
+    def index(self, columns: Sequence[str]) -> KeyIndex | None:
+        """The index of the key with exactly these columns."""
+        for index in ([self.primary] if self.primary else []) + self.keys:
+            if same_columns(index.constraint.columns, columns):
+                return index
+        return None
