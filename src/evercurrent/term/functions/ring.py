@@ -88,8 +88,8 @@ def _average(types: Types, result: Type) -> Callable[..., Any]:
     total = types[0]
     if isinstance(result, Decimal):
         assert isinstance(total, Decimal)
-        shift = 10 ** (result.scale - total.scale)
-        limit = 10**result.precision
+        shift: int = 10 ** (result.scale - total.scale)
+        limit: int = 10**result.precision
 
         def decimal_average(s: int, n: int) -> int:
             q, r = divmod(abs(s) * shift, n)

@@ -13,7 +13,7 @@ from typing import Any
 
 from evercurrent.data.types import Integer, Type
 from evercurrent.data.values import NAN, float32
-from evercurrent.term.functions import arithmetic, comparison, logic
+from evercurrent.term.functions import arithmetic, comparison, logic, ring
 from evercurrent.term.functions.failures import division_by_zero, overflow
 from evercurrent.term.functions.function import Function, Types
 
@@ -21,6 +21,7 @@ FAMILIES = (
     arithmetic.FUNCTIONS,
     comparison.FUNCTIONS,
     logic.FUNCTIONS,
+    ring.RING,
 )
 
 FUNCTIONS: dict[str, Function] = {f.name: f for family in FAMILIES for f in family}

@@ -1,0 +1,137 @@
+"""Variance and its kin, exactly.
+
+All of them are readings of power sums: with n the number of values and s1, s2, ... the exact sums of their powers,
+
+    m2 = s2 - s1**2 / n                                          the sum of squared deviations
+    var_pop = m2 / n      var_samp = m2 / (n - 1)      covar_pop = (sxy - sx * sy / n) / n
+
+computed in rationals and rounded once, so the result does not depend on the order in which values came and went. One
+NaN or infinity among the values makes every reading NaN.
+
+>>> moment("var_pop", [1.0, 2.0, 3.0, 4.0])
+1.25
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from evercurrent.data.representation import NAN
+
+MOMENTS = ("var_pop", "var_samp", "stddev_pop", "stddev_samp", "skewness", "kurtosis")
+PAIRS = (
+    "covar_pop",
+    "covar_samp",
+    "corr",
+    "regr_count",
+    "regr_avgx",
+    "regr_avgy",
+    "regr_sxx",
+    "regr_syy",
+    "regr_sxy",
+    "regr_slope",
+    "regr_intercept",
+    "regr_r2",
+)
+
+
+def nearest(x: Fraction) -> float:
+    """The float nearest to a rational; infinite if it is beyond all of them."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
+def power_sums(values: Iterable[float], highest: int) -> tuple[Fraction, ...]:
+    """The sums of the powers 1 to `highest`."""
+    totals = [Fraction(0)] * highest
+    for x in values:
+        power = exact = Fraction(x)
+        for i in range(highest):
+            totals[i] += power
+            power *= exact
+    return tuple(totals)
+
+
+def moment(name: str, values: Sequence[float]) -> float | None:
+    """var_pop, var_samp, stddev_pop, stddev_samp, skewness or kurtosis of a bag of floats."""
+    n = len(values)
+    if n == 0 or (n == 1 and name.endswith("_samp")):
+        return None
+    if not all(map(math.isfinite, values)):
+        return NAN
+    return read_moment(name, n, power_sums(values, {"skewness": 3, "kurtosis": 4}.get(name, 2)))
+
+
+def read_moment(name: str, n: int, sums: tuple[Fraction, ...]) -> float | None:
+    """The reading of power sums of n > 0 finite values."""
+    m2 = sums[1] - sums[0] ** 2 / n
+    match name:
+        case "var_pop":
+            return nearest(m2 / n)
+        case "stddev_pop":
+            return math.sqrt(nearest(m2 / n))
+        case "var_samp":
+            return nearest(m2 / (n - 1)) if n > 1 else None
+        case "stddev_samp":
+            return math.sqrt(nearest(m2 / (n - 1))) if n > 1 else None
+    if m2 == 0:
+        return None
+    mean = sums[0] / n
+    if name == "skewness":
+        m3 = sums[2] - 3 * mean * sums[1] + 2 * n * mean**3
+        return math.sqrt(n) * nearest(m3) / math.sqrt(nearest(m2)) ** 3
+    m4 = sums[3] - 4 * mean * sums[2] + 6 * mean**2 * sums[1] - 3 * n * mean**4
+    return nearest(n * m4 / m2**2 - 3)
+
+
+def pair_moment(name: str, pairs: Sequence[tuple[float, float]]) -> float | int | None:
+    """A reading of pairs (for regr_*: the dependent value comes first)."""
+    n = len(pairs)
+    if name == "regr_count":
+        return n
+    if n == 0 or (n == 1 and name in ("covar_samp", "corr")):
+        return None
+    if not all(math.isfinite(a) and math.isfinite(b) for a, b in pairs):
+        return NAN
+    first = power_sums((a for a, _ in pairs), 2)
+    second = power_sums((b for _, b in pairs), 2)
+    product = sum((Fraction(a) * Fraction(b) for a, b in pairs), Fraction(0))
+    return read_pair(name, n, first, second, product)
+
+
+def read_pair(
+    name: str, n: int, first: tuple[Fraction, ...], second: tuple[Fraction, ...], product: Fraction
+) -> float | None:
+    """The reading of power sums of both values and of the sum of their products."""
+    syy = first[1] - first[0] ** 2 / n
+    sxx = second[1] - second[0] ** 2 / n
+    sxy = product - first[0] * second[0] / n
+    match name:
+        case "covar_pop":
+            return nearest(sxy / n)
+        case "covar_samp":
+            return nearest(sxy / (n - 1))
+        case "corr":
+            return nearest(sxy) / math.sqrt(nearest(sxx * syy)) if sxx and syy else None
+        case "regr_avgx":
+            return nearest(second[0] / n)
+        case "regr_avgy":
+            return nearest(first[0] / n)
+        case "regr_sxx":
+            return nearest(sxx)
+        case "regr_syy":
+            return nearest(syy)
+        case "regr_sxy":
+            return nearest(sxy)
+        case "regr_slope":
+            return nearest(sxy / sxx) if sxx else None
+        case "regr_intercept":
+            return nearest((first[0] - sxy / sxx * second[0]) / n) if sxx else None
+        case _:
+            if not sxx:
+                return None
+            return nearest(sxy**2 / (sxx * syy)) if syy else 1.0
