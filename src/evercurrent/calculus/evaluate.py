@@ -46,17 +46,18 @@ from evercurrent.data.types import Map, Type
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import EvaluationError
 from evercurrent.term.build import conjuncts
-from evercurrent.term.evaluate import evaluate as evaluate_term
+from evercurrent.term.evaluate import Environment, compile_in
 from evercurrent.term.nodes import Nested, Term, Variable
 
-Environment = Mapping[str, Any]
 Entry = tuple[Row, int]
+Binding = tuple[Environment, int]
+EMPTY = Environment()
 RelationSource = Callable[[str], Iterable[Entry]]
 
 
-def evaluate(query: Query, relation: RelationSource, env: Environment | None = None) -> ZSet:
+def evaluate(query: Query, relation: RelationSource, env: Mapping[str, Any] | None = None) -> ZSet:
     """The rows of a query, with multiplicities; `env` gives values to its free variables."""
-    return Evaluator(relation).rows(query, env or {})
+    return Evaluator(relation).rows(query, Environment({}, env or {}))
 
 
 class Evaluator:
@@ -77,8 +78,9 @@ class Evaluator:
         self.outer = outer
         self.relations: dict[str, ZSet] = {}
         # Keyed by identity: equal nodes at different places only cost a second evaluation. `kept` keeps them alive.
-        self.kept: dict[int, Query] = {} if outer is None else outer.kept
+        self.kept: dict[int, Query | Term] = {} if outer is None else outer.kept
         self.schedules: dict[int, list[Step]] = {} if outer is None else outer.schedules
+        self.codes: dict[int, Callable[[Environment], Any]] = {}
         self.keepers: dict[int, Evaluator | None] = {}
         self.results: dict[int, ZSet] = {}
         self.indexes: dict[int, Index] = {}
@@ -96,7 +98,7 @@ class Evaluator:
             return ZSet(self.stream(query, env))
         found = keeper.results.get(id(query))
         if found is None:
-            found = keeper.results[id(query)] = ZSet(keeper.stream(query, {}))
+            found = keeper.results[id(query)] = ZSet(keeper.stream(query, EMPTY))
         return found
 
     def keeper(self, query: Query) -> Evaluator | None:
@@ -187,17 +189,17 @@ class Evaluator:
         unmatched = dict(self.rows(query.right, env).items())
         for l_row, l_weight in self.source(query.left, env):
             matched = False
-            inner = {**env, left: l_row}
+            inner = bound(env, left, l_row)
             for r_row, r_weight in index.find(tuple(self.value(other, inner) for _, other in lookups)):
-                pair = {**inner, right: r_row}
+                pair = bound(inner, right, r_row)
                 if self.holds(within, pair):
                     matched = True
                     unmatched.pop(r_row, None)
                     yield self.record(query.head, pair), l_weight * r_weight
             if not matched:
-                yield self.record(query.head, {**inner, right: None}), l_weight
+                yield self.record(query.head, bound(inner, right, None)), l_weight
         for r_row, r_weight in unmatched.items():
-            yield self.record(query.head, {**env, left: None, right: r_row}), r_weight
+            yield self.record(query.head, bound(bound(env, left, None), right, r_row)), r_weight
 
     def window(self, query: Window, env: Environment) -> Iterator[Entry]:
         """Functions with equal partition and order are computed over one sorting."""
@@ -235,25 +237,23 @@ class Evaluator:
         for binding, weight in self.bindings(query, env):
             yield self.record(query.head, binding), weight
 
-    def bindings(self, query: Comprehension, env: Environment) -> Iterator[tuple[Environment, int]]:
+    def bindings(self, query: Comprehension, env: Environment) -> Iterator[Binding]:
         steps = self.schedules.get(id(query))
         if steps is None:
             steps = self.schedules[id(query)] = schedule(query)
             self.kept[id(query)] = query
-        bindings: Iterator[tuple[Environment, int]] = iter([(env, 1)])
+        bindings: Iterator[Binding] = iter([(env, 1)])
         for step in steps:
             bindings = self.step(step, bindings, env)
         return bindings
 
-    def step(
-        self, step: Step, bindings: Iterator[tuple[Environment, int]], env: Environment
-    ) -> Iterator[tuple[Environment, int]]:
+    def step(self, step: Step, bindings: Iterator[Binding], env: Environment) -> Iterator[Binding]:
         """Each binding extended in all ways that the step allows."""
         index: Index | None = None
         for binding, weight in bindings:
             match step.qualifier:
                 case None | Filter():
-                    extended: Iterable[tuple[Environment, int]] = [(binding, 1)]
+                    extended: Iterable[Binding] = [(binding, 1)]
                 case Generator(variable, source) | OuterGenerator(variable, source):
                     if index is None or not step.fixed:
                         index = self.index(step, variable, source, binding if not step.fixed else env)
@@ -274,23 +274,23 @@ class Evaluator:
             return Index(self, variable.name, own, self.stream(source, env))
         found = keeper.indexes.get(id(step))
         if found is None:
-            found = Index(keeper, variable.name, own, keeper.rows(source, {}).items())
+            found = Index(keeper, variable.name, own, keeper.rows(source, EMPTY).items())
             keeper.indexes[id(step)] = found
         return found
 
     def extended(
         self, step: Step, variable: Variable, index: Index, binding: Environment
-    ) -> Iterator[tuple[Environment, int]]:
+    ) -> Iterator[Binding]:
         found = False
         for row, weight in index.find(tuple(self.value(other, binding) for _, other in step.lookups)):
-            inner = {**binding, variable.name: row}
+            inner = bound(binding, variable.name, row)
             if self.holds(step.within, inner):
                 found = True
                 yield inner, weight
         if not found and isinstance(step.qualifier, OuterGenerator):
-            yield {**binding, variable.name: None}, 1
+            yield bound(binding, variable.name, None), 1
 
-    def unnested(self, qualifier: Unnest, binding: Environment) -> Iterator[tuple[Environment, int]]:
+    def unnested(self, qualifier: Unnest, binding: Environment) -> Iterator[Binding]:
         name, value = qualifier.variable.name, self.value(qualifier.collection, binding)
         elements: list[Row | None] = []
         if value is not None and isinstance(qualifier.collection.type, Map):
@@ -303,17 +303,22 @@ class Evaluator:
         if qualifier.ordinal:
             elements = [(i, *e) for i, e in enumerate(elements) if e is not None]
         for element in elements or ([None] if qualifier.outer else []):
-            yield {**binding, name: element}, 1
+            yield bound(binding, name, element), 1
 
     # --- terms ---------------------------------------------------------------------------------------------
 
     def value(self, term: Term, env: Environment) -> Any:
-        return evaluate_term(term, env, lambda nested: self.nested(nested, env))
+        code = self.codes.get(id(term))
+        if code is None:
+            # Compiled for this evaluator alone: the shared cache of `compile_in` would keep it, and its rows, alive.
+            code = self.codes[id(term)] = compile_in.__wrapped__(term, self.nested)
+            self.kept[id(term)] = term
+        return code(env)
 
     def scope(self, variable: Variable, env: Environment) -> Callable[[Term, Row], Any]:
         """Values of terms over the record of one variable."""
         name = variable.name
-        return lambda term, row: self.value(term, {**env, name: row})
+        return lambda term, row: self.value(term, bound(env, name, row))
 
     def record(self, terms: tuple[Term, ...], env: Environment) -> Row:
         return tuple(self.value(term, env) for term in terms)
@@ -387,6 +392,10 @@ class Evaluator:
         return found
 
 
+def bound(env: Environment, name: str, value: Row | None) -> Environment:
+    return Environment(env.columns, {**env.variables, name: value})
+
+
 class Index:
     """The records of a source, by the values of some terms over its variable; a NULL among them is never found."""
 
@@ -395,7 +404,7 @@ class Index:
     ) -> None:
         self.buckets: dict[Row, list[Entry]] = {}
         for row, weight in entries:
-            key = evaluator.record(own, {variable: row})
+            key = evaluator.record(own, bound(EMPTY, variable, row))
             if None not in key:
                 self.buckets.setdefault(key, []).append((row, weight))
 

@@ -29,7 +29,7 @@ from evercurrent.calculus.nodes import (
 )
 from evercurrent.calculus.walk import children, is_query, nodes, term_with_parts, with_parts
 from evercurrent.data.types import Struct
-from evercurrent.term.nodes import Field, Lambda, Record, Term, Variable
+from evercurrent.term.nodes import Field, Lambda, Literal, Record, Term, Variable
 
 
 def row_type(query: Query) -> Struct:
@@ -185,8 +185,6 @@ class _Substitution:
         match term:
             case Variable(name):
                 found = self.bindings.get(name)
-                if isinstance(found, Variable):  # a renaming keeps what each occurrence knows of its type
-                    return replace(term, name=found.name)
                 return term if found is None else found
             case Field(of, name):
                 return select(self.term(of), name, term)
@@ -246,12 +244,21 @@ class _Substitution:
 
 
 def select(of: Term, name: str, like: Field) -> Term:
-    """The member `name` of a term; of a record that is spelled out, the member itself."""
-    if isinstance(of, Record) and isinstance(of.type, Struct):
-        position = of.type.position(name)
-        if position is not None:
-            return of.members[position][1]
-    return replace(like, of=of)
+    """The member `name` of a term that took another's place; of a record that is spelled out, the member itself."""
+    if not isinstance(of.type, Struct):
+        return replace(like, of=of)
+    position = of.type.position(name)
+    assert position is not None, f"{of.type} has no member {name}"
+    match of:
+        case Record(members):
+            return members[position][1]
+        case Literal(None):
+            return Literal(None, like.type)
+        case Variable():
+            member = of.type.members[position]
+            return Field(of, member.name, member.type, member.nullable or of.nullable)
+        case _:
+            return replace(like, of=of)
 
 
 def record_of(fields: Fields, terms: tuple[Term, ...]) -> Record:
