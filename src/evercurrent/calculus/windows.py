@@ -176,7 +176,7 @@ def aggregated(function: WindowFunction, rows: Sequence[Row], keys: Sequence[Row
         if bounds != known:
             known = bounds
             current = evaluate_aggregate(
-                aggregate, [x for x in inputs[bounds[0] : bounds[1]] if x is not None]
+                aggregate, [x for x in inputs[bounds[0] : bounds[1]] if x is not None], ordered=True
             )
         results.append(current)
     return results
