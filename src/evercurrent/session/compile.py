@@ -71,7 +71,7 @@ def assertion_key(name: str) -> str:
 def stages(query: Query, knowledge: Knowledge, known: object = None) -> Stages:
     """Bring one query down to its plan."""
     normal = normalize(query)
-    algebra = lower(normal)
+    algebra = lower(normal, knowledge)
     return Stages(query, normal, algebra, optimise(algebra, knowledge), known)
 
 

@@ -49,7 +49,7 @@ class Session:
         self.subscribers = Subscribers()
         self.transaction: Transaction | None = None
         self.number = 0
-        self._committing = False
+        self.committing = False
 
     # --- transactions --------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ class Session:
         """Open a transaction, or join the one that is open; `leave` must follow."""
         self.lock.acquire()
         try:
-            if self._committing:
+            if self.committing:
                 raise TransactionError(
                     "a subscriber that is called before the commit cannot change the database",
                     hint='subscribe with when="after": what it changes then is the next transaction',
@@ -117,7 +117,7 @@ class Session:
         patches = examine(self.stores, self.rules, deltas, self.children)
         named = {self.stores[name].table.name: delta for name, delta in deltas.items()}
         self.maintenance.relax(deltas, self.stores, self.children, self.table_rows)
-        self._committing = True
+        self.committing = True
         decided = False
         try:
             for patch in patches:
@@ -137,7 +137,7 @@ class Session:
             # An interrupt in the last moment: the transaction stands.
             self.maintenance.commit()
         finally:
-            self._committing = False
+            self.committing = False
         self.number += 1
         transaction.number = self.number
         self.forwarded.update(name for name in deltas if not self.stores[name].table.stored)
@@ -177,7 +177,7 @@ class Session:
 
     def view_rows(self, name: str, pending: bool = False) -> ZSet:
         """The rows of a view, by its exact name: as committed, or as the open transaction would have them."""
-        if not pending or self.transaction is None or self._committing:
+        if not pending or self.transaction is None or self.committing:
             return self.maintenance.rows(name)
         deltas = self.transaction.deltas()
         if not deltas:

@@ -108,6 +108,19 @@ class Store:
                     Reference(reference, key_function(table, columns), len(columns) > 1, {})
                 )
 
+    def renewed(self, table: Table, parents: Callable[[str], Table | None]) -> Store:
+        """The same rows for a table that differs in its foreign keys alone."""
+        result = Store(table, parents)
+        result.rows, result.keys = self.rows, self.keys
+        if self.primary is not None:
+            result.primary = self.primary
+        for reference in result.references:
+            for row in self:
+                key = reference.key_of(row)
+                if not reference.has_null(key):
+                    reference.counts[key] = reference.counts.get(key, 0) + 1
+        return result
+
     @property
     def table(self) -> Table:
         return self._table

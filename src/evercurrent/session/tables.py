@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.catalog.nodes import Table as Declaration
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
-from evercurrent.errors import ConstraintError, QueryError, UnsupportedError
+from evercurrent.errors import UnsupportedError
 from evercurrent.session.intake import rows_of
-from evercurrent.session.pending import Change, Pending
+from evercurrent.session.locate import key_of, locate, no_key
 from evercurrent.session.reading import Rows, signature
 from evercurrent.session.rows import RowReader, give_row, is_row
-from evercurrent.session.store import KeyIndex, positions, same_columns
+from evercurrent.session.store import Store
 from evercurrent.session.subscriptions import Callback, Subscription, When
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class Table(Rows):
         with self._session.changing() as transaction:
             pending = transaction.on(self._key)
             if is_row(which) or isinstance(which, str | bytes) or not isinstance(which, Iterable):
-                pending.change([(self._resolve(pending, which), -1)])
+                pending.change([(locate(pending, self._reader, which), -1)])
                 return 1
-            found = [(self._resolve(pending, one), -1) for one in which]
+            found = [(locate(pending, self._reader, one), -1) for one in which]
             pending.change(found)
             return len(found)
 
@@ -65,7 +65,7 @@ class Table(Rows):
         """
         with self._session.changing() as transaction:
             pending = transaction.on(self._key)
-            old = self._resolve(pending, which)
+            old = locate(pending, self._reader, which)
             new = self._reader.changed(old, {**(changes or {}), **columns})
             pending.change([(old, -1), (new, 1)])
 
@@ -73,68 +73,17 @@ class Table(Rows):
         """Put the row `new` in the place of the row `old`, which is given by its key or whole."""
         with self._session.changing() as transaction:
             pending = transaction.on(self._key)
-            pending.change([(self._resolve(pending, old), -1), (self._reader.one(new), 1)])
-
-    def _resolve(self, pending: Pending, which: Any) -> Row:
-        """The stored row that the user means."""
-        index, key = self._key_of(which)
-        if index is None:
-            return self._reader.one(which)
-        found = pending.find(index, key)
-        if len(found) == 1:
-            return found[0]
-        columns = ", ".join(index.constraint.columns)
-        if not found:
-            raise ConstraintError(
-                f"{self.name} has no row with {columns} = {which!r}", constraint="existing row", rows=[which]
-            )
-        raise ConstraintError(
-            f"{self.name} has {len(found)} pending rows with {columns} = {which!r}",
-            constraint=index.constraint.name,
-            rows=[give_row(self.schema, row) for row in found],
-            hint="give the whole row",
-        )
-
-    def _key_of(self, which: Any) -> tuple[KeyIndex | None, Any]:
-        """The key that is meant and its value; (None, ...) if it is a whole row."""
-        width = len(self.schema)
-        if isinstance(which, Mapping):
-            given = {self._reader.position(name): value for name, value in which.items()}
-            if len(given) == width:
-                return None, None
-            names = [self.schema[i].name for i in given]
-            index = self._store.index(names)
-            if index is None:
-                raise self._no_key(f"({', '.join(names)}) is no key of {self.name}")
-            wanted = positions(self._declaration, index.constraint.columns)
-            return index, self._key_value(wanted, [given[i] for i in wanted])
-        if hasattr(which, "_fields") or (is_row(which) and not isinstance(which, tuple)):
-            return None, None
-        if isinstance(which, tuple) and len(which) == width:
-            return None, None
-        values = list(which) if isinstance(which, tuple) else [which]
-        index = self._store.primary
-        if index is None or len(index.constraint.columns) != len(values):
-            raise self._no_key(f"{which!r} is neither a key nor a row of {self.name}")
-        return index, self._key_value(positions(self._declaration, index.constraint.columns), values)
-
-    def _key_value(self, wanted: tuple[int, ...], values: list[Any]) -> Any:
-        read = [self._reader.value(i, value) for i, value in zip(wanted, values, strict=True)]
-        return read[0] if len(read) == 1 else tuple(read)
-
-    def _no_key(self, message: str) -> QueryError:
-        keys = [f"({', '.join(u.columns)})" for u in self._declared_keys()]
-        hint = f"its keys are {', '.join(keys)}" if keys else "it has no key: give the whole row"
-        return QueryError(message, hint=hint)
+            pending.change([(locate(pending, self._reader, old), -1), (self._reader.one(new), 1)])
 
     # --- reading -------------------------------------------------------------------------------------------
 
     def get(self, key: Any, default: Any = None, *, pending: bool = False) -> Any:
         """The row with this key (a mapping, or the value of the primary key), or the default."""
         with self._session.lock:
-            index, value = self._key_of(key)
-            if index is None:
-                raise self._no_key(f"{key!r} is a whole row, not a key")
+            meant = key_of(self._store, self._reader, key)
+            if meant is None:
+                raise no_key(self._store, f"{key!r} is a whole row, not a key")
+            index, value = meant
             transaction = self._session.transaction
             if pending and transaction is not None:
                 found = transaction.on(self._key).find(index, value)
@@ -187,7 +136,7 @@ class Table(Rows):
         return self._session.table(self.name)
 
     @property
-    def _store(self) -> Any:
+    def _store(self) -> Store:
         self._session.table(self.name)  # says so if it was dropped
         return self._session.stores[self._key]
 
@@ -195,10 +144,6 @@ class Table(Rows):
     def _reader(self) -> RowReader:
         self._session.table(self.name)
         return self._session.readers[self._key]
-
-    def _declared_keys(self) -> list[Any]:
-        declaration = self._declaration
-        return ([declaration.primary_key] if declaration.primary_key else []) + list(declaration.unique)
 
     def _title(self) -> str:
         return self.name

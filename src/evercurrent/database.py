@@ -1,0 +1,144 @@
+"""The public face: a database with tables, views that stay current, transactions and subscriptions.
+
+>>> db = connect()
+>>> _ = db.execute("CREATE TABLE orders (id BIGINT PRIMARY KEY, customer BIGINT, total DECIMAL(12,2))")
+>>> _ = db.execute("CREATE VIEW spend AS SELECT customer, SUM(total) AS total FROM orders GROUP BY customer")
+>>> db.table("orders").insert([{"id": 1, "customer": 7, "total": "9.50"}, (2, 7, 3)])
+2
+>>> db.view("spend").rows()
+[(7, Decimal('12.50'))]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from evercurrent.errors import QueryError, UnsupportedError
+from evercurrent.session.execute import Parameters, execute, query
+from evercurrent.session.feed import Feed
+from evercurrent.session.results import Result
+from evercurrent.session.session import Session
+from evercurrent.session.stats import Stats, stats
+from evercurrent.session.tables import Table
+from evercurrent.session.transactions import Block
+from evercurrent.session.verify import Report, verify
+from evercurrent.session.views import View
+
+Language = Literal["sql"]
+Policy = Literal["incremental", "auto", "full"]
+
+
+def connect(*, spark: Any = None, path: Any = None) -> Database:
+    """A new, empty database inside this process.
+
+    `spark` and `path` will open one on Spark, with its state and views under the path.
+    """
+    if spark is not None or path is not None:
+        raise UnsupportedError(
+            "a database on Spark is not built yet",
+            hint="connect() without arguments gives a database inside this process",
+        )
+    return Database()
+
+
+class Database:
+    """Tables, and views over them that are at all times what their queries would return.
+
+    Threads may share a database: one lock guards it, and a transaction holds it from its beginning to its end.
+    """
+
+    def __init__(self) -> None:
+        self._session = Session()
+
+    # --- statements ----------------------------------------------------------------------------------------
+
+    def execute(self, sql: str, parameters: Parameters = None, *, policy: Policy | None = None) -> Result:
+        """Run a statement, or several parted by semicolons; returns the result of the last.
+
+        `parameters` stand for `?` (a sequence) or `:name` (a mapping); they are values, whatever is written in them.
+        `policy` is for views that the statements create: `incremental` (the default) refuses a view that could only be
+        recomputed in full, `auto` recomputes it and says so, `full` always recomputes.
+        """
+        return execute(self._session, sql, parameters, policy)
+
+    def query(
+        self,
+        text: str,
+        parameters: Parameters = None,
+        *,
+        language: Language = "sql",
+        pending: bool = False,
+    ) -> Result:
+        """Run a query once, from scratch. Inside a transaction it sees the committed state, or the `pending` one."""
+        if language != "sql":
+            raise UnsupportedError(f"queries in {language!r} are not built yet", hint='use language="sql"')
+        return query(self._session, text, parameters, pending)
+
+    # --- names ---------------------------------------------------------------------------------------------
+
+    def table(self, name: str) -> Table:
+        """The table of this name."""
+        return Table(self._session, name)
+
+    def view(self, name: str) -> View:
+        """The view of this name."""
+        return View(self._session, name)
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of all tables."""
+        return [t.name for t in self._session.catalog.tables.values()]
+
+    @property
+    def views(self) -> list[str]:
+        """The names of all views."""
+        return [v.name for v in self._session.catalog.views.values()]
+
+    @property
+    def assertions(self) -> list[str]:
+        """The names of all assertions."""
+        return [a.name for a in self._session.catalog.assertions.values()]
+
+    # --- changes -------------------------------------------------------------------------------------------
+
+    def transaction(self) -> Block:
+        """All or nothing: `with db.transaction() as tx: ...`.
+
+        Views move once, at the end of the block, and constraints are judged then. An exception, or `tx.rollback()`, leaves
+        everything as it was. A transaction inside another one joins it; there are no savepoints.
+        """
+        return Block(self._session)
+
+    def apply(self, changes: Mapping[str, Any]) -> int:
+        """Apply change feeds to tables, in one transaction; returns the number of changes.
+
+        For each table an iterable of mappings, an Arrow table or a pandas frame, with a column `_change_type` that says
+        `insert`, `delete`, `update_preimage` or `update_postimage`.
+        """
+        from evercurrent.session.feeds import apply
+
+        return apply(self._session, changes)
+
+    def feed(self, table: str) -> Feed:
+        """The trusted fast path into a table: no checks, no transactions, values in internal representation."""
+        return Feed(self._session, table)
+
+    # --- what it says of itself ----------------------------------------------------------------------------
+
+    def verify(self, views: Iterable[str] | None = None) -> Report:
+        """Recompute views with the reference evaluator and compare, both ways. The report is true if all are equal."""
+        if isinstance(views, str):
+            raise QueryError("views must be an iterable of names", hint=f"db.verify([{views!r}])")
+        return verify(self._session, views)
+
+    def stats(self) -> Stats:
+        """Entries and bytes of every table and every state, and which views use it."""
+        return stats(self._session)
+
+    def __repr__(self) -> str:
+        catalog = self._session.catalog
+        return (
+            f"<Database: {len(catalog.tables)} tables, {len(catalog.views)} views, "
+            f"{len(catalog.assertions)} assertions, {self._session.number} transactions>"
+        )

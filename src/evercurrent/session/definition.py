@@ -1,0 +1,292 @@
+"""CREATE and DROP.
+
+Each statement makes a new catalog, checks everything that depends on what it changes, compiles the program for the new
+catalog and installs it; only then does anything change. A statement that fails anywhere has changed nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import cast
+
+from evercurrent.calculus.nodes import Query
+from evercurrent.calculus.walk import relations_of
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.dependencies import Dependant, all_dependants, dependants, view_order
+from evercurrent.catalog.nodes import Assertion, ForeignKey, Table, View
+from evercurrent.data.values import give_out
+from evercurrent.errors import ConstraintError, QueryError, TransactionError, UnsupportedError
+from evercurrent.session.compile import compile_all
+from evercurrent.session.constraints import RowRules, children_of
+from evercurrent.session.query import run_query
+from evercurrent.session.rows import RowReader
+from evercurrent.session.session import Session, broken_assertion
+from evercurrent.session.store import Store, parent_key
+from evercurrent.term.evaluate import compile_term
+
+Redefine = Callable[[View | Assertion, Catalog], View | Assertion]
+"""Resolves the text of a view or an assertion anew, against another catalog."""
+
+
+@contextmanager
+def defining(session: Session) -> Iterator[None]:
+    """The lock, and the certainty that no transaction is open."""
+    with session.lock:
+        if session.transaction is not None or session.committing:
+            raise TransactionError(
+                "CREATE and DROP cannot be part of a transaction with other changes",
+                hint="run the statement before or after the `with db.transaction()` block",
+            )
+        yield
+
+
+# --- tables ------------------------------------------------------------------------------------------------
+
+
+def create_table(session: Session, table: Table, *, replacing: bool, quietly: bool, redefine: Redefine) -> None:
+    """CREATE [OR REPLACE] TABLE [IF NOT EXISTS]. A replaced table is empty."""
+    with defining(session):
+        if not _may_create(session.catalog, table.name, "table", replacing, quietly):
+            return
+        _check_foreign_keys(session.catalog, table)
+        old = session.catalog.table(table.name)
+        catalog = session.catalog.with_table(table)
+        if old is not None:
+            _check_children(session, catalog, table)
+            catalog = _redefine_dependants(catalog, table.name, redefine)
+        _install(session, catalog, anew={table.name.lower()})
+
+
+def _check_foreign_keys(catalog: Catalog, table: Table) -> None:
+    for reference in table.foreign_keys:
+        own = reference.parent.lower() == table.name.lower()
+        parent = table if own else catalog.table(reference.parent)
+        if parent is None:
+            raise QueryError(
+                f"{table.name}: FOREIGN KEY {reference.name} refers to {reference.parent}, which is no table"
+            )
+        _check_foreign_key(table, parent, reference)
+
+
+def _check_foreign_key(table: Table, parent: Table, reference: ForeignKey) -> None:
+    columns = ", ".join(reference.parent_columns)
+    if parent_key(parent, reference) is None:
+        raise QueryError(
+            f"{table.name}: FOREIGN KEY {reference.name} refers to {parent.name} ({columns}), which is no key of it",
+            hint=f"declare PRIMARY KEY or UNIQUE ({columns}) in {parent.name}",
+        )
+    own = {c.name.lower(): c.type for c in table.columns}
+    theirs = {c.name.lower(): c.type for c in parent.columns}
+    for child_column, parent_column in zip(reference.columns, reference.parent_columns, strict=True):
+        a, b = own[child_column.lower()], theirs[parent_column.lower()]
+        if type(a) is not type(b):
+            raise QueryError(
+                f"{table.name}.{child_column} is {a}, and {parent.name}.{parent_column}, to which it refers, is {b}"
+            )
+
+
+def _check_children(session: Session, catalog: Catalog, table: Table) -> None:
+    """A replaced table is empty: no row may refer to it, and its key must still be there."""
+    for child in catalog.tables.values():
+        for reference in child.foreign_keys:
+            if reference.parent.lower() == table.name.lower() and child is not table:
+                _check_foreign_key(child, table, reference)
+                store = session.stores[child.name.lower()]
+                if any(r.counts for r in store.references if r.constraint == reference):
+                    raise ConstraintError(
+                        f"{table.name} cannot be replaced: rows of {child.name} refer to it [{reference.name}]",
+                        constraint=reference.name,
+                    )
+
+
+# --- views and assertions ----------------------------------------------------------------------------------
+
+
+def create_view(session: Session, view: View, *, replacing: bool, quietly: bool, redefine: Redefine) -> None:
+    """CREATE [OR REPLACE] VIEW [IF NOT EXISTS]."""
+    with defining(session):
+        if not _may_create(session.catalog, view.name, "view", replacing, quietly):
+            return
+        view = replace(view, uses=relations_of(cast(Query, view.query)))
+        old = session.catalog.view(view.name)
+        catalog = session.catalog.with_view(view)
+        if old is not None:
+            if any(d.name.lower() in {u.lower() for u in view.uses} for d in all_dependants(session.catalog, view.name)) or (
+                view.name.lower() in {u.lower() for u in view.uses}
+            ):
+                raise QueryError(f"view {view.name} cannot be defined by itself", hint="use WITH RECURSIVE")
+            catalog = _redefine_dependants(catalog, view.name, redefine)
+        _check_unstored(session, view)
+        _install(session, catalog)
+
+
+def create_assertion(session: Session, assertion: Assertion) -> None:
+    """CREATE ASSERTION; refused if the data already violates it."""
+    with defining(session):
+        if assertion.name.lower() in session.catalog.assertions:
+            raise QueryError(f"there is already an assertion {assertion.name}")
+        assertion = replace(assertion, uses=relations_of(cast(Query, assertion.query)))
+        _check_unstored(session, assertion)
+        rows = run_query(
+            cast(Query, assertion.query), session.catalog, session.table_rows, session.maintenance.rows
+        )
+        if rows:
+            raise broken_assertion(assertion, list(rows.inserted()))
+        _install(session, session.catalog.with_assertion(assertion))
+
+
+def _check_unstored(session: Session, node: View | Assertion) -> None:
+    """What was not kept cannot be read any more."""
+    for name in node.uses:
+        if name.lower() in session.forwarded:
+            raise UnsupportedError(
+                f"{name} is not stored and has had changes already, so {node.name} cannot be computed over it",
+                hint=f"create {node.name} before the first change of {name}, or store {name}",
+            )
+
+
+def _redefine_dependants(catalog: Catalog, name: str, redefine: Redefine) -> Catalog:
+    """The catalog with everything that depends on a changed relation resolved anew, in order."""
+    affected = {(d.kind, d.name.lower()) for d in all_dependants(catalog, name)}
+    for view in view_order(catalog):
+        if ("view", view.name.lower()) in affected:
+            try:
+                new = redefine(view, catalog)
+            except QueryError as problem:
+                raise _no_longer(view, name, problem) from problem
+            assert isinstance(new, View)
+            catalog = catalog.with_view(replace(new, uses=relations_of(cast(Query, new.query))))
+    for assertion in list(catalog.assertions.values()):
+        if ("assertion", assertion.name.lower()) in affected:
+            try:
+                new = redefine(assertion, catalog)
+            except QueryError as problem:
+                raise _no_longer(assertion, name, problem) from problem
+            assert isinstance(new, Assertion)
+            catalog = catalog.with_assertion(replace(new, uses=relations_of(cast(Query, new.query))))
+    return catalog
+
+
+def _no_longer(node: View | Assertion, name: str, problem: QueryError) -> QueryError:
+    kind = "view" if isinstance(node, View) else "assertion"
+    return QueryError(
+        f"{kind} {node.name} depends on {name} and would be wrong: {problem.message}",
+        place=problem.place,
+        hint=f"drop {node.name} first, or keep the columns that it reads",
+    )
+
+
+# --- dropping ----------------------------------------------------------------------------------------------
+
+
+def drop(session: Session, kind: str, name: str, *, quietly: bool, cascade: bool) -> None:
+    """DROP TABLE, VIEW or ASSERTION [IF EXISTS] [CASCADE]."""
+    with defining(session):
+        catalog = session.catalog
+        found = {"table": catalog.table, "view": catalog.view}.get(kind, lambda n: catalog.assertions.get(n.lower()))(name)
+        if found is None:
+            if quietly and (kind == "assertion" or catalog.relation(name) is None):
+                return
+            if kind == "table":
+                session.table(name)
+            elif kind == "view":
+                session.view(name)
+            raise QueryError(f"there is no {kind} {name!r}")
+        needed = [] if kind == "assertion" else dependants(catalog, name)
+        if needed and not cascade:
+            raise QueryError(
+                f"{kind} {name} cannot be dropped: {', '.join(map(str, needed))} "
+                f"{'depends' if len(needed) == 1 else 'depend'} on it",
+                hint=f"DROP {kind.upper()} {name} CASCADE drops what depends on it too",
+            )
+        gone = all_dependants(catalog, name) if needed else []
+        for dependant in gone:
+            catalog = _without(catalog, dependant, name)
+        catalog = _remove(catalog, kind, name)
+        _install(session, catalog)
+
+
+def _without(catalog: Catalog, dependant: Dependant, name: str) -> Catalog:
+    if dependant.kind != "table":
+        return _remove(catalog, dependant.kind, dependant.name)
+    table = catalog.table(dependant.name)
+    assert table is not None
+    left = tuple(f for f in table.foreign_keys if f.parent.lower() != name.lower())
+    return catalog.with_table(replace(table, foreign_keys=left))
+
+
+def _remove(catalog: Catalog, kind: str, name: str) -> Catalog:
+    key = name.lower()
+    match kind:
+        case "table":
+            return replace(catalog, tables={k: v for k, v in catalog.tables.items() if k != key})
+        case "view":
+            return replace(
+                catalog,
+                views={k: v for k, v in catalog.views.items() if k != key},
+                view_keys={k: v for k, v in catalog.view_keys.items() if k != key},
+            )
+        case _:
+            return replace(catalog, assertions={k: v for k, v in catalog.assertions.items() if k != key})
+
+
+# --- the one place where a catalog takes effect ------------------------------------------------------------
+
+
+def _may_create(catalog: Catalog, name: str, kind: str, replacing: bool, quietly: bool) -> bool:
+    """Whether to go on: the name is free, or what bears it is to be replaced."""
+    other = catalog.view(name) if kind == "table" else catalog.table(name)
+    same = catalog.table(name) if kind == "table" else catalog.view(name)
+    if other is not None:
+        raise QueryError(f"there is already a {'view' if kind == 'table' else 'table'} {other.name}")
+    if same is None or replacing:
+        return True
+    if quietly:
+        return False
+    raise QueryError(f"there is already a {kind} {same.name}", hint=f"CREATE OR REPLACE {kind.upper()} replaces it")
+
+
+def _install(session: Session, catalog: Catalog, anew: set[str] | None = None) -> None:
+    """Make the new catalog the database's: stores, program, subscriptions. `anew`: tables that begin empty."""
+    stores = _stores(session, catalog, anew or set())
+    catalog, design = compile_all(catalog, session.maintenance.design, session.maintenance.design.dropped)
+    readers = {key: RowReader(t, _defaults(t)) for key, t in catalog.tables.items()}
+    rules = {
+        key: RowRules(t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns]))
+        for key, t in catalog.tables.items()
+    }
+    session.maintenance.install(catalog, design, lambda name: stores[name.lower()].contents())
+    gone = (set(session.catalog.tables) | set(session.catalog.views)) - set(catalog.tables) - set(catalog.views)
+    for key in gone:
+        relation = session.catalog.relation(key)
+        assert relation is not None
+        session.subscribers.forget(relation.name)
+        session.forwarded.discard(key)
+    for key in anew or ():
+        session.forwarded.discard(key)
+    session.catalog, session.stores, session.readers, session.rules = catalog, stores, readers, rules
+    session.children = children_of(stores)
+
+
+def _stores(session: Session, catalog: Catalog, anew: set[str]) -> dict[str, Store]:
+    """The stores of the new catalog: as they are where nothing changed, with their rows where references did."""
+    result: dict[str, Store] = {}
+    for key, table in catalog.tables.items():
+        old = session.stores.get(key)
+        touched = any(f.parent.lower() in anew for f in table.foreign_keys)
+        if old is None or key in anew:
+            result[key] = Store(table, catalog.table)
+        elif old.table is table and not touched:
+            result[key] = old
+        else:
+            result[key] = old.renewed(table, catalog.table)
+    return result
+
+
+def _defaults(table: Table) -> tuple[object, ...]:
+    """The defaults of the columns, as a user would write them."""
+    return tuple(
+        None if c.default is None else give_out(c.type, compile_term(c.default, [])(())) for c in table.columns
+    )
