@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from evercurrent.data.types import BIGINT, BOOLEAN, Decimal, Type
-from evercurrent.delta.program import WEIGHT, Accumulator, weight_column
-from evercurrent.term.build import TRUE, call, case, conjunction, lit
+from evercurrent.data.types import BIGINT, DOUBLE, Decimal, Float, Type
+from evercurrent.delta.program import Accumulator, weight_column
+from evercurrent.term.build import call, case, conjunction, lit
 from evercurrent.term.functions.ring import average_type
 from evercurrent.term.nodes import Aggregate, Call, Column, Literal, Term
 from evercurrent.term.nullable import nullable
@@ -108,8 +108,6 @@ def read(a: Aggregate, parts: Parts) -> Term:
 
 def sum_type(argument: Type) -> Type:
     """Under which type the sum of such arguments is kept: unbounded, at the argument's scale."""
-    from evercurrent.data.types import DOUBLE, Float  # the three cases, side by side
-
     match argument:
         case Decimal(_, scale):
             return Decimal(38, scale)
@@ -128,5 +126,3 @@ def check(total: Column, type: Type) -> Term:
 def unless_empty(n: Column, value: Term) -> Term:
     """NULL where nothing was counted. Groups have rows, so `#` is zero only for the aggregate of no rows at all."""
     return case(((call("eq", n, lit(0, BIGINT)), Literal(None, value.type)),), value)
-
-

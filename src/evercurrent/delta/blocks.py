@@ -77,7 +77,9 @@ def bare(term: Term) -> Term:
     while isinstance(term, Cast):
         inner = term.of
         widening = (
-            isinstance(inner.type, Integer) and isinstance(term.type, Integer) and inner.type.bits <= term.type.bits
+            isinstance(inner.type, Integer)
+            and isinstance(term.type, Integer)
+            and inner.type.bits <= term.type.bits
         )
         if not widening and not (isinstance(inner.type, String) and isinstance(term.type, String)):
             break
@@ -162,8 +164,6 @@ def dependencies(
         for key in keys.get(s.relation, ()):
             if all(f in by_field for f in key):
                 pairs.append((frozenset(by_field[f] for f in key), everything))
-        if s.mode == "outer":  # at most one match, NULLs otherwise: what it is matched with determines it
-            pairs.append((names_of(*(t for _, t in s.on)), everything))
     for condition in conditions:
         match equated(condition):
             case (a, b):

@@ -1,0 +1,162 @@
+"""What the rules of a feed need to know about its block.
+
+Equal columns form classes: once one of a class is bound, all are. A side of an equality that is an expression over one
+source becomes a *computed* column of that source, so that an index can hold it. Amounts are taken apart into monomials
+(see `factor`), so that a source whose columns matter only for sums can be kept as sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from evercurrent.data.types import Float
+from evercurrent.delta.blocks import (
+    Block,
+    Classes,
+    Dependencies,
+    Source,
+    dependencies,
+    equated,
+    is_class_condition,
+    names_of,
+    replace_columns,
+)
+from evercurrent.delta.definitions import Feed, Keys
+from evercurrent.delta.factor import Monomial, is_safe, monomials
+from evercurrent.term.build import call
+from evercurrent.term.nodes import Column, Term
+from evercurrent.term.nullable import nullable
+
+Share = tuple[tuple[Term, ...], Term | None]
+"""Factors of an amount, and the amount's filter if it goes with them."""
+
+NOTHING: Share = ((), None)
+
+
+@dataclass(slots=True)
+class Analysis:
+    feed: Feed
+    keys: Mapping[str, Keys]
+    conditions: list[Term] = field(default_factory=list)  # those that are not equalities of columns
+    computed: dict[str, tuple[int, Term]] = field(default_factory=dict)
+    home: dict[str, int] = field(default_factory=dict)  # column -> position of its source
+    columns: dict[str, Column] = field(default_factory=dict)
+    classes: Classes = field(default_factory=lambda: Classes(()))
+    polynomials: list[list[Monomial] | None] = field(default_factory=list)
+    known: Dependencies = field(default_factory=lambda: Dependencies((), frozenset()))
+
+    @property
+    def block(self) -> Block:
+        return self.feed.block
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return self.feed.block.sources
+
+    def homes(self, *terms: Term | None) -> frozenset[int | None]:
+        """The sources that the terms mention; None stands for what an explode brings."""
+        return frozenset(self.home.get(n) for n in names_of(*terms))
+
+    def count_of(self, relation: str) -> int:
+        return sum(s.relation == relation for s in self.sources)
+
+    def equalities(self, among: Iterable[int]) -> list[Term]:
+        """The equalities of columns that hold within a set of sources."""
+        first: dict[str, str] = {}
+        found: list[Term] = []
+        inside = set(among)
+        for name, home in self.home.items():
+            if home not in inside:
+                continue
+            root = self.classes.find(name)
+            if root in first:
+                found.append(call("eq", self.columns[first[root]], self.columns[name]))
+            else:
+                first[root] = name
+        return found
+
+    def share(self, i: int, m: Monomial, group: frozenset[int]) -> Share:
+        """What a group of sources brings to a monomial of the i-th amount: its factors, and the amount's filter."""
+        part = self.feed.parts[i]
+        if part.where is not None:
+            mine = self.homes(part.args[0], part.where)
+            return (m.factors, part.where) if mine and mine <= group else NOTHING
+        return tuple(f for f in m.factors if self.homes(f) and self.homes(f) <= group), None
+
+    def expansion(self, term: Term) -> Term:
+        """The term with computed columns said by what they are computed from."""
+        return replace_columns(term, {n: t for n, (_, t) in self.computed.items()})
+
+
+def analyse(feed: Feed, keys: Mapping[str, Keys]) -> Analysis:
+    block = feed.block
+    a = Analysis(feed, keys)
+    for i, s in enumerate(block.sources):
+        for c in s.columns:
+            a.home[c.name] = i
+            a.columns[c.name] = c
+    for condition in block.conditions:
+        a.conditions.append(compute_sides(a, condition))
+    joining = [c for c in a.conditions if is_class_condition(c) and is_inner(a, a.homes(c))]
+    a.classes = Classes(joining)
+    a.known = dependencies(block.sources, a.conditions, keys)
+    a.conditions = [c for c in a.conditions if c not in joining]
+    sums = all(p.accumulator.kind == "sum" for p in feed.parts)
+    a.polynomials = [factored(a, i) if sums else None for i in range(len(feed.parts))]
+    return a
+
+
+def compute_sides(a: Analysis, condition: Term) -> Term:
+    """The equality with each side that is an expression over one inner source made a column of that source."""
+    sides = equated(condition)
+    if sides is None or len(a.homes(*sides)) < 2:
+        return condition
+    return call("eq", *(computed_column(a, side) for side in sides))
+
+
+def computed_column(a: Analysis, side: Term) -> Term:
+    homes = a.homes(side)
+    if isinstance(side, Column) or len(homes) != 1 or not is_safe(side):
+        return side
+    (home,) = homes
+    if home is None or a.sources[home].mode != "inner":
+        return side
+    for name, (_, term) in a.computed.items():
+        if term == side:
+            return a.columns[name]
+    column = Column(f"computed~{len(a.computed)}", side.type, nullable(side))
+    a.computed[column.name] = (home, side)
+    a.home[column.name] = home
+    a.columns[column.name] = column
+    return column
+
+
+def factored(a: Analysis, i: int) -> list[Monomial] | None:
+    """The i-th amount as monomials whose factors mention one inner source each; its filter, if any, is such a factor.
+
+    None where it cannot be done: then the columns of the amount are needed as they are.
+    """
+    part = a.feed.parts[i]
+    term = part.args[0]
+    homes = a.homes(term, part.where)
+    if isinstance(term.type, Float):
+        return None  # a float's sum is exact only where it is added up itself
+    if len(homes) <= 1:  # all of one source: whatever it is, it is one factor
+        if None in homes or not is_safe(term) or (part.where is not None and not is_safe(part.where)):
+            return None
+        return [Monomial(1, 0, (term,))] if is_inner(a, homes) else None
+    if part.where is not None:
+        return None
+    found = monomials(term)
+    if found is None:
+        return None
+    for m in found:
+        for f in m.factors:
+            if len(a.homes(f)) > 1 or not is_inner(a, a.homes(f)):
+                return None
+    return found
+
+
+def is_inner(a: Analysis, homes: frozenset[int | None]) -> bool:
+    return all(h is not None and a.sources[h].mode == "inner" for h in homes)
