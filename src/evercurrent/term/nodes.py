@@ -150,7 +150,8 @@ class Aggregate:
 class Frame:
     """A window frame. A bound is an offset from the current row (negative: preceding), or None for unbounded.
 
-    `kind` is "rows", "range" or "groups"; an offset in a range frame is a constant added to the sort key.
+    `kind` is "rows", "range" or "groups"; an offset in a range frame is a constant added to the sort key: a number in the
+    key's representation (a decimal's scaled), or a Literal of an interval type where the key is a date or time.
     """
 
     kind: str

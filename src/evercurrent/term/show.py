@@ -195,4 +195,7 @@ def _bound(offset: Any, side: str) -> str:
         return f"unbounded {side}"
     if offset == 0:
         return "current row"
+    if isinstance(offset, Literal):
+        moved = Literal(abs(offset.value), offset.type)
+        return f"{show(moved)} {'preceding' if offset.value < 0 else 'following'}"
     return f"{-offset} preceding" if offset < 0 else f"{offset} following"
