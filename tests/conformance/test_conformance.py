@@ -29,6 +29,7 @@ def test_case(case: Case, engine: str) -> None:
             wrong = difference(under_test.rows(), rows, rough=case.rough)
             assert not wrong, f"{where}\n{case.query}\n{wrong}"
         under_test.check()
+    under_test.finish()
 
 
 def test_there_are_many_cases() -> None:
