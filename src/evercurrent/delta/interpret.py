@@ -56,6 +56,10 @@ def is_bag(state: State, i: int) -> bool:
     return a.kind == "aggregate" or isinstance(a.type, Float)
 
 
+def is_scalar(reader: Keyed) -> bool:
+    return isinstance(reader.function, Finalize) and reader.function.scalar
+
+
 class Interpreter:
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -66,12 +70,16 @@ class Interpreter:
             r.name: ZSet.of(r.rows) for r in program.relations if isinstance(r, Input) and r.rows is not None
         }
         self.readers = [r for r in program.relations if isinstance(r, Keyed)]
+        self.started = False
         self.apply(constants)
+        self.started = True
 
     def apply(self, deltas: Mapping[str, ZSet]) -> dict[str, ZSet]:
         """One transaction; the delta of every relation."""
         self.deltas = {r.name: ZSet() for r in self.program.relations}
         self.touched = {r.name: {} for r in self.readers}
+        if not self.started:  # law P4
+            self.touched |= {r.name: {(): ZSet()} for r in self.readers if is_scalar(r)}
         result: dict[str, ZSet] = {}
         for name, delta in deltas.items():
             self.deltas[name] = delta
@@ -102,7 +110,7 @@ class Interpreter:
             return ZSet((key, e.weight) for key, e in self.states[relation.state].items())
         assert isinstance(relation, Keyed)
         keys = {self.group_key(relation, key) for key in self.states[relation.state]}
-        if isinstance(relation.function, Finalize) and relation.function.scalar:
+        if is_scalar(relation):
             keys.add(())
         total = ZSet()
         for key in keys:

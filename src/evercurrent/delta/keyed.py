@@ -21,7 +21,7 @@ from evercurrent.data.types import BIGINT
 from evercurrent.delta.aggregates import Part, Parts, read
 from evercurrent.delta.blocks import Block, dependencies, names_of, replace_columns
 from evercurrent.delta.definitions import Feed, KeyedOf, Keys, StateOf, canonical, digest, hint, plain
-from evercurrent.delta.program import Accumulator, Finalize, Ranked, Windowed, weight_column
+from evercurrent.delta.program import WEIGHT, Accumulator, Finalize, Ranked, Windowed, weight_column
 from evercurrent.term.build import call, case, conjunction, lit
 from evercurrent.term.nodes import Column, SortKey, Term, WindowFunction
 from evercurrent.term.nullable import nullable
@@ -98,9 +98,9 @@ def setop_relation(
     other = call("ring_sub", weight_column(), side)
     match plan.kind, plan.all:
         case "intersect", True:
-            count: Term = call("least", side, other)
+            count: Term = case(((call("lt", side, other), side),), other)
         case "except", True:
-            count = call("greatest", call("ring_sub", side, other), ZERO)
+            count = case(((call("gt", side, other), call("ring_sub", side, other)),), ZERO)
         case "intersect", False:
             count = presence([call("gt", side, ZERO), call("gt", other, ZERO)])
         case _:
@@ -256,7 +256,7 @@ def relation(
 ) -> tuple[KeyedOf, Keys]:
     """The keyed relation over a state, and its key: the group's columns, where the outputs show them all."""
     outputs = function.outputs
-    names = [t.name if isinstance(t, Column) else f"c{i}" for i, t in enumerate(outputs)]
+    names = [t.name if isinstance(t, Column) and t.name != WEIGHT else f"c{i}" for i, t in enumerate(outputs)]
     names = [n if names.index(n) == i else f"{n}_{i}" for i, n in enumerate(names)]
     own = tuple(Column(n, t.type, nullable(t)) for n, t in zip(names, outputs, strict=True))
     shown = {t.name: n for t, n in zip(outputs, names, strict=True) if isinstance(t, Column)}

@@ -19,6 +19,9 @@ whatever a key determines is determined at every moment, and a state's dependent
 Law P3 (existence). An entry of a state exists while its weight is not zero. Its accumulators are sums over its rows, and
 so are exactly zero when it goes.
 
+Law P4 (beginning). A program starts with empty states. Its first transaction brings the rows of constant inputs, and the
+row that every scalar relation has from the start; both are deltas like any other, and rules see them.
+
 Names of relations, states and columns are data: an engine maps them to identifiers of its own and never pastes them into
 source text.
 """
