@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from bench.tpch import Row
@@ -20,6 +21,10 @@ Handler = Callable[[Row], None]
 
 def ignore(row: Row) -> None:
     """For rows of tables that move nothing in the streams."""
+
+
+def money(amount: int, scale: int) -> Decimal:
+    return Decimal(amount).scaleb(-scale)
 
 
 @dataclass
@@ -64,7 +69,7 @@ def q3() -> Handwritten:
                 cell[1] -= 1
 
     def answer() -> list[tuple[Any, ...]]:
-        return [(key, cell[0], cell[2], cell[3]) for key, cell in orders.items() if cell[1]]
+        return [(key, money(cell[0], 4), cell[2], cell[3]) for key, cell in orders.items() if cell[1]]
 
     return Handwritten(
         answer,
@@ -122,7 +127,7 @@ def q5() -> Handwritten:
             cell[1] -= 1
 
     def answer() -> list[tuple[Any, ...]]:
-        return [(cell[2], cell[0]) for cell in nations.values() if cell[1]]
+        return [(cell[2], money(cell[0], 4)) for cell in nations.values() if cell[1]]
 
     return Handwritten(
         answer,
@@ -215,7 +220,9 @@ def q18() -> Handwritten:
             large.pop(key, None)
 
     def answer() -> list[tuple[Any, ...]]:
-        return [(customers[o[1]], o[1], key, o[2], o[3], o[0]) for key, o in large.items()]
+        return [
+            (customers[o[1]], o[1], key, o[2], money(o[3], 2), money(o[0], 2)) for key, o in large.items()
+        ]
 
     return Handwritten(
         answer,
