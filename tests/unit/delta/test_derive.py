@@ -54,6 +54,11 @@ TABLES = {t.name: t for t in (KEYED, CHILD, R, S)}
 CATALOG = Catalog({t.name: t for t in TABLES.values()})
 
 
+KINDS = (
+    "select map join join join outer full semi anti aggregate aggregate distinct setop union top scalar"
+).split()
+
+
 class Plans:
     """Random plans; column names are unique within a plan."""
 
@@ -99,22 +104,7 @@ class Plans:
     def plan(self, depth: int) -> Plan:
         if depth <= 0:
             return self.scan()
-        kind = self.random.choice(
-            [
-                "select",
-                "map",
-                "join",
-                "join",
-                "join",
-                "outer",
-                "full",
-                "semi",
-                "anti",
-                "aggregate",
-                "aggregate",
-            ]
-            + ["distinct", "setop", "union", "top", "scalar"]
-        )
+        kind = self.random.choice(KINDS)
         below = self.plan(depth - 1)
         match kind:
             case "select":
