@@ -54,9 +54,24 @@ TABLES = {t.name: t for t in (KEYED, CHILD, R, S)}
 CATALOG = Catalog({t.name: t for t in TABLES.values()})
 
 
-KINDS = (
-    "select map join join join outer full semi anti aggregate aggregate distinct setop union top scalar"
-).split()
+KINDS = [
+    "select",
+    "map",
+    "join",
+    "join",
+    "join",
+    "outer",
+    "full",
+    "semi",
+    "anti",
+    "aggregate",
+    "aggregate",
+    "distinct",
+    "setop",
+    "union",
+    "top",
+    "scalar",
+]
 
 
 class Plans:
