@@ -58,6 +58,11 @@ class Analysis:
         """The sources that the terms mention; None stands for what an explode brings."""
         return frozenset(self.home.get(n) for n in names_of(*terms))
 
+    def is_within(self, condition: Term, group: frozenset[int]) -> bool:
+        """Whether a condition is a group's own, so that its state holds only rows that satisfy it."""
+        homes = self.homes(condition)
+        return bool(homes) and homes <= group
+
     def count_of(self, relation: str) -> int:
         return sum(s.relation == relation for s in self.sources)
 

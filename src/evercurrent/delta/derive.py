@@ -148,7 +148,9 @@ class Derivation:
                 found[root] = Match(name, self.by_class[root])
         for c in self.pending:
             for column, other, null_safe in sided(c):
-                if self.a.home.get(column.name) in group and not names_of(other) & self.names(group):
+                # an equality with a constant is no match: the state holds only what satisfies it
+                outside = names_of(other)
+                if self.a.home.get(column.name) in group and outside and not outside & self.names(group):
                     root = self.a.classes.find(column.name)
                     if self.all_available(other) and root not in found:
                         found[root] = Match(column.name, self.local(other), null_safe, c)
@@ -236,7 +238,9 @@ class Derivation:
         match = tuple((kept.column(m.name), m.term) for m in matches)
         null_safe = frozenset(kept.column(m.name) for m in matches if m.null_safe)
         tested = [m.condition for m in matches]
-        self.pending = [c for c in self.pending if not any(c is t for t in tested)]
+        self.pending = [
+            c for c in self.pending if not any(c is t for t in tested) and not self.a.is_within(c, group)
+        ]
         matched = {column: term for column, term in match}
         binds: list[tuple[str, Column]] = []
         for name, column in kept.columns.items():

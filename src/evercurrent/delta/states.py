@@ -189,7 +189,7 @@ class States:
         return 1 + sum(s.relation == relation for s in a.sources[:first])
 
     def block_of(self, a: Analysis, group: frozenset[int]) -> Block:
-        own = [c for c in a.conditions if a.homes(c) and a.homes(c) <= group]
+        own = [c for c in a.conditions if a.is_within(c, group)]
         conditions = tuple(a.expansion(c) for c in (*a.equalities(group), *own))
         return Block(tuple(a.sources[j] for j in sorted(group)), conditions, ())
 
