@@ -17,7 +17,8 @@ from evercurrent.data.types import BIGINT, DOUBLE, Decimal, Float, Type
 from evercurrent.delta.program import Accumulator, weight_column
 from evercurrent.term.build import call, case, conjunction, lit
 from evercurrent.term.functions.ring import average_type
-from evercurrent.term.nodes import Aggregate, Call, Column, Literal, Term
+from evercurrent.term.functions.table import FUNCTIONS
+from evercurrent.term.nodes import Aggregate, Call, Cast, Column, Literal, Term
 from evercurrent.term.nullable import nullable
 
 
@@ -73,10 +74,26 @@ def counted(a: Aggregate, parts: Parts) -> Column:
 
 def counting(a: Aggregate) -> Term | None:
     """The condition under which a row counts for the aggregate, or None if it always does."""
-    conditions = [call("is_not_null", x) for x in a.args if nullable(x)]
+    conditions = [c for x in a.args for c in not_null(x)]
     if a.where is not None:
         conditions.append(a.where)
     return conjunction(conditions) if conditions else None
+
+
+def not_null(term: Term) -> list[Term]:
+    """Conditions that together say that a term is not NULL; for a strict function, that its arguments are not.
+
+    Said so, the conditions of a product go with its factors, and each can be tested where its factor is.
+    """
+    if not nullable(term):
+        return []
+    if isinstance(term, Call):
+        function = FUNCTIONS.get(term.function)
+        if function is not None and function.strict and not function.nullable:
+            return list(dict.fromkeys(c for x in term.args for c in not_null(x)))
+    if isinstance(term, Cast) and term.strict:
+        return not_null(term.of)
+    return [call("is_not_null", term)]
 
 
 def read(a: Aggregate, parts: Parts) -> Term:

@@ -24,7 +24,7 @@ from evercurrent.delta.blocks import (
 )
 from evercurrent.delta.definitions import Feed, Keys
 from evercurrent.delta.factor import Monomial, is_safe, monomials
-from evercurrent.term.build import call
+from evercurrent.term.build import call, conjunction, conjuncts
 from evercurrent.term.nodes import Column, Term
 from evercurrent.term.nullable import nullable
 
@@ -82,12 +82,10 @@ class Analysis:
         return found
 
     def share(self, i: int, m: Monomial, group: frozenset[int]) -> Share:
-        """What a group of sources brings to a monomial of the i-th amount: its factors, and the amount's filter."""
-        part = self.feed.parts[i]
-        if part.where is not None:
-            mine = self.homes(part.args[0], part.where)
-            return (m.factors, part.where) if mine and mine <= group else NOTHING
-        return tuple(f for f in m.factors if self.homes(f) and self.homes(f) <= group), None
+        """What a group of sources brings to a monomial of the i-th amount: its factors, and its part of the filter."""
+        mine = tuple(f for f in m.factors if self.is_within(f, group))
+        where = [c for c in conjuncts_of(self.feed.parts[i].where) if self.is_within(c, group)]
+        return mine, conjunction(where) if where else None
 
     def expansion(self, term: Term) -> Term:
         """The term with computed columns said by what they are computed from."""
@@ -109,6 +107,8 @@ def analyse(feed: Feed, keys: Mapping[str, Keys]) -> Analysis:
     a.conditions = [c for c in a.conditions if c not in joining]
     sums = all(p.accumulator.kind == "sum" for p in feed.parts)
     a.polynomials = [factored(a, i) if sums else None for i in range(len(feed.parts))]
+    if None in a.polynomials:  # where one amount needs the rows themselves, sums beside them save nothing
+        a.polynomials = [None] * len(feed.parts)
     return a
 
 
@@ -138,29 +138,26 @@ def computed_column(a: Analysis, side: Term) -> Term:
 
 
 def factored(a: Analysis, i: int) -> list[Monomial] | None:
-    """The i-th amount as monomials whose factors mention one inner source each; its filter, if any, is such a factor.
+    """The i-th amount as monomials whose factors, like the conjuncts of its filter, mention one inner source each.
 
     None where it cannot be done: then the columns of the amount are needed as they are.
     """
     part = a.feed.parts[i]
     term = part.args[0]
-    homes = a.homes(term, part.where)
     if isinstance(term.type, Float):
         return None  # a float's sum is exact only where it is added up itself
-    if len(homes) <= 1:  # all of one source: whatever it is, it is one factor
-        if None in homes or not is_safe(term) or (part.where is not None and not is_safe(part.where)):
-            return None
-        return [Monomial(1, 0, (term,))] if is_inner(a, homes) else None
-    if part.where is not None:
-        return None
-    found = monomials(term)
+    whole = len(a.homes(term)) <= 1 and is_safe(term)
+    found = [Monomial(1, 0, (term,))] if whole else monomials(term)
     if found is None:
         return None
-    for m in found:
-        for f in m.factors:
-            if len(a.homes(f)) > 1 or not is_inner(a, a.homes(f)):
-                return None
+    for f in (*conjuncts_of(part.where), *(f for m in found for f in m.factors)):
+        if len(a.homes(f)) > 1 or not is_inner(a, a.homes(f)) or not is_safe(f):
+            return None
     return found
+
+
+def conjuncts_of(condition: Term | None) -> tuple[Term, ...]:
+    return () if condition is None else conjuncts(condition)
 
 
 def is_inner(a: Analysis, homes: frozenset[int | None]) -> bool:

@@ -21,11 +21,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from evercurrent.data.types import BIGINT, Float
-from evercurrent.delta.analysis import NOTHING, Analysis
+from evercurrent.delta.analysis import NOTHING, Analysis, conjuncts_of
 from evercurrent.delta.blocks import Source, equated, names_of, replace_columns, replace_in_explode
 from evercurrent.delta.program import WEIGHT, Amount, Explode, Lookup, Rule, Step, Where
-from evercurrent.delta.states import Kept, States
-from evercurrent.term.build import TRUE, call, lit
+from evercurrent.delta.states import Kept, States, product
+from evercurrent.term.build import TRUE, call, conjunction, lit
 from evercurrent.term.nodes import Call, Column, Literal, Term
 
 MINUS_ONE = lit(-1, BIGINT)
@@ -319,7 +319,7 @@ class Derivation:
                 return Amount((product([weight, args[0]]),), None, where)
             return Amount(args, weight, where)
         terms = []
-        filtered = part.where is not None
+        filters = list(conjuncts_of(part.where))
         for m in polynomial:
             factors: list[Term] = list(sign)
             if m.shift or m.sign < 0:
@@ -329,18 +329,10 @@ class Derivation:
                 share = self.a.share(i, m, group)
                 factors.append(bound[WEIGHT if share == NOTHING else kept.meanings[share]])
                 rest = tuple(f for f in rest if f not in share[0])
-                filtered = filtered and share[1] is None
+                filters = [c for c in filters if c not in conjuncts_of(share[1])]
             terms.append(product([*factors, *map(self.local, rest)]))
         total = terms[0] if len(terms) == 1 else Call("ring_add", tuple(terms), part.accumulator.type)
-        return Amount((total,), None, self.local(part.where) if filtered and part.where is not None else None)
-
-
-def product(factors: list[Term]) -> Term:
-    """The ring product, without ones."""
-    real = [f for f in factors if not (isinstance(f, Literal) and f.value == 1 and f.type == BIGINT)]
-    if not real:
-        return lit(1, BIGINT)
-    return real[0] if len(real) == 1 else call("ring_mul", *real)
+        return Amount((total,), None, self.local(conjunction(filters)) if filters else None)
 
 
 def sided(condition: Term) -> list[tuple[Column, Term, bool]]:

@@ -11,19 +11,19 @@ Columns that the others determine (through declared keys) are dependents: they a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evercurrent.catalog.catalog import Knowledge
-from evercurrent.data.types import Type
+from evercurrent.data.types import BIGINT, Type
 from evercurrent.delta.aggregates import Part, sum_type
 from evercurrent.delta.analysis import NOTHING, Analysis, Share
 from evercurrent.delta.blocks import Block, Dependencies, dependencies, names_of
 from evercurrent.delta.definitions import Feed, Keys, StateOf, canonical, digest, field_names, hint
 from evercurrent.delta.keyed import is_unique
 from evercurrent.delta.program import Accumulator, Assumption, Index
-from evercurrent.term.build import call
-from evercurrent.term.nodes import Column, Term
+from evercurrent.term.build import call, lit
+from evercurrent.term.nodes import Column, Literal, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ class States:
                 share = a.share(i, m, group)
                 if share != NOTHING and share not in found:
                     factors, where = share
-                    term = factors[0] if len(factors) == 1 else call("ring_mul", *factors)
+                    term = product(factors)
                     found[share] = Part(
                         Accumulator(f"m{len(found)}", sum_type(term.type), "sum"), (term,), where
                     )
@@ -243,6 +243,14 @@ class States:
             unique,
             tuple(keys),
         )
+
+
+def product(factors: Sequence[Term]) -> Term:
+    """The ring product, without ones."""
+    real = [f for f in factors if not (isinstance(f, Literal) and f.value == 1 and f.type == BIGINT)]
+    if not real:
+        return lit(1, BIGINT)
+    return real[0] if len(real) == 1 else call("ring_mul", *real)
 
 
 def least_key(terms: tuple[Term, ...], known: Dependencies) -> list[int]:

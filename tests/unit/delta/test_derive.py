@@ -181,7 +181,7 @@ def dec(column: Column):
     from evercurrent.data.types import Decimal
     from evercurrent.term.build import cast
 
-    return cast(column, Decimal(10, 1))
+    return cast(column, Decimal(12, 1))
 
 
 class Data:
