@@ -147,7 +147,7 @@ def factored(a: Analysis, i: int) -> list[Monomial] | None:
     if isinstance(term.type, Float):
         return None  # a float's sum is exact only where it is added up itself
     whole = len(a.homes(term)) <= 1 and is_safe(term)
-    found = [Monomial(1, 0, (term,))] if whole else monomials(term)
+    found = [Monomial(1, (term,))] if whole else monomials(term)
     if found is None:
         return None
     for f in (*conjuncts_of(part.where), *(f for m in found for f in m.factors)):

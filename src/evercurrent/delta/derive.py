@@ -322,8 +322,8 @@ class Derivation:
         filters = list(conjuncts_of(part.where))
         for m in polynomial:
             factors: list[Term] = list(sign)
-            if m.shift or m.sign < 0:
-                factors.append(lit(m.sign * 10**m.shift, BIGINT))
+            if m.sign < 0:
+                factors.append(MINUS_ONE)
             rest = m.factors
             for group, kept, bound in self.summed:
                 share = self.a.share(i, m, group)

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evercurrent.data.types import BIGINT, Date, Decimal, Integer, String, Timestamp, Type
+from evercurrent.data.types import Date, Decimal, Integer, String, Timestamp, Type
 from evercurrent.delta.blocks import names_of
-from evercurrent.term.build import lit
+from evercurrent.term.build import cast
 from evercurrent.term.functions.table import FUNCTIONS
 from evercurrent.term.nodes import Call, Case, Cast, Column, Field, Literal, Record, Term
 from evercurrent.term.walk import children
@@ -66,10 +66,9 @@ def scale_of(type: Type) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Monomial:
-    """`sign * 10**shift * product of factors`."""
+    """`sign * product of factors`."""
 
     sign: int
-    shift: int
     factors: tuple[Term, ...]
 
 
@@ -81,10 +80,25 @@ def monomials(term: Term) -> list[Monomial] | None:
     result = []
     for sign, factors in expand(term):
         shift = scale - sum(scale_of(f.type) for f in factors)
-        if shift < 0:
-            return None
-        result.append(Monomial(sign, shift, tuple(f for f in factors if f != lit(1, BIGINT))))
+        if shift:
+            last = rescaled(factors[-1], shift)
+            if last is None:
+                return None
+            factors = (*factors[:-1], last)
+        result.append(Monomial(sign, factors))
     return result
+
+
+def rescaled(factor: Term, shift: int) -> Term | None:
+    """The same number at a greater scale, or None if its type has no room for it."""
+    match factor.type:
+        case Integer(bits):
+            target = Decimal({8: 3, 16: 5, 32: 10, 64: 19}[bits] + shift, shift)
+        case Decimal(precision, scale):
+            target = Decimal(precision + shift, scale + shift)
+        case _:
+            return None
+    return cast(factor, target) if shift > 0 and target.precision <= 38 else None
 
 
 def expand(term: Term) -> list[tuple[int, tuple[Term, ...]]]:
