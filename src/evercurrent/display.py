@@ -8,10 +8,13 @@ from __future__ import annotations
 import html
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evercurrent.data.types import Decimal, Float, Integer, Member
 from evercurrent.data.zset import Row
+
+if TYPE_CHECKING:
+    from evercurrent.session.stats import Stats
 
 Fields = Sequence[Member]
 
@@ -51,9 +54,7 @@ def rich_table(title: str, fields: Fields, rows: Sequence[Row], total: int) -> A
     for field in fields:
         table.add_column(Text(field.name), justify="right" if is_right(field) else "left", overflow="fold")
     for row in rows:
-        table.add_row(
-            *(Text(value_text(v), style="dim" if v is None else "") for v in row)
-        )
+        table.add_row(*(Text(value_text(v), style="dim" if v is None else "") for v in row))
     return table
 
 
@@ -92,3 +93,31 @@ def table_html(title: str, fields: Fields, rows: Sequence[Row], total: int) -> s
 def text_html(text: str) -> str:
     """Preformatted text as HTML."""
     return f"<pre>{html.escape(text)}</pre>"
+
+
+def bytes_text(size: int) -> str:
+    """A size for people.
+
+    >>> bytes_text(12), bytes_text(34_567), bytes_text(5_000_000_000)
+    ('12 bytes', '33.8 KB', '4.7 GB')
+    """
+    amount = float(size)
+    for unit in ("bytes", "KB", "MB"):
+        if amount < 1024:
+            return f"{amount:,.0f} {unit}" if unit == "bytes" else f"{amount:,.1f} {unit}"
+        amount /= 1024
+    return f"{amount:,.1f} GB"
+
+
+def stats_text(stats: Stats) -> str:
+    """What is kept, as a table."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(caption=f"{stats.entries:,} entries beside the tables, {bytes_text(stats.bytes)} in all")
+    for name in ("kind", "name", "entries", "bytes", "views", "why"):
+        table.add_column(name, justify="right" if name in ("entries", "bytes") else "left", overflow="fold")
+    for s in stats.sizes:
+        cells = (s.kind, s.name, f"{s.entries:,}", bytes_text(s.bytes), ", ".join(s.views), s.why)
+        table.add_row(*map(Text, cells))
+    return "\n".join([rich_text(table), *(f"note: {n}" for n in stats.notes)])

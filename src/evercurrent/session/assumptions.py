@@ -19,13 +19,13 @@ from evercurrent.session.store import Reference, Store, key_function, parent_key
 
 def broken(
     assumptions: Iterable[Assumption], deltas: Mapping[str, ZSet], stores: Mapping[str, Store]
-) -> frozenset[Assumption]:
-    """The assumptions that the net change breaks; names of tables in the mappings are lower-cased."""
+) -> frozenset[tuple[str, str]]:
+    """The (child, parent) pairs whose assumption the net change breaks; the mappings are by lower-cased names."""
     result = set()
     for assumption in assumptions:
         delta = deltas.get(assumption.parent.lower())
         if delta is not None and _is_broken(assumption, delta, deltas, stores):
-            result.add(assumption)
+            result.add((assumption.child, assumption.parent))
     return frozenset(result)
 
 

@@ -22,7 +22,7 @@ from evercurrent.catalog.catalog import Catalog, Knowledge
 from evercurrent.catalog.dependencies import view_order
 from evercurrent.data.types import Member
 from evercurrent.delta.compile import compile_views
-from evercurrent.delta.program import Assumption, Program
+from evercurrent.delta.program import Program
 from evercurrent.errors import UnsupportedError
 
 ASSERTION = "assertion\0"
@@ -57,7 +57,7 @@ class Design:
     program: Program = field(default_factory=lambda: Program((), ()))
     recomputed: Mapping[str, Recomputed] = field(default_factory=dict)
     keys: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
-    dropped: frozenset[Assumption] = frozenset()
+    refused: frozenset[tuple[str, str]] = frozenset()  # (child, parent) of which nothing is assumed any more
 
     def relation(self, view: str) -> str:
         """The relation of the program that a view or assertion is."""
@@ -76,7 +76,7 @@ def stages(query: Query, knowledge: Knowledge, known: object = None) -> Stages:
 
 
 def compile_all(
-    catalog: Catalog, previous: Design, dropped: frozenset[Assumption] = frozenset()
+    catalog: Catalog, previous: Design, refused: frozenset[tuple[str, str]] = frozenset()
 ) -> tuple[Catalog, Design]:
     """The design for everything in the catalog, and the catalog with the keys of its views.
 
@@ -118,8 +118,8 @@ def compile_all(
             found[name] = old
         else:
             found[name] = stages(cast(Query, assertion.query), catalog, known)
-    program = compile_views({name: s.plan for name, s in found.items()}, catalog)
-    return catalog, Design(found, program, recomputed, view_keys, dropped)
+    program = compile_views({name: s.plan for name, s in found.items()}, catalog, refused=refused)
+    return catalog, Design(found, program, recomputed, view_keys, refused)
 
 
 def knowledge_of(catalog: Catalog, names: Iterable[str]) -> object:
@@ -134,5 +134,7 @@ def keys_of(plan: Plan, fields: tuple[Member, ...], knowledge: Knowledge) -> tup
     """The keys of a plan, in the names of the fields that its columns stand for."""
     names = {column.name: field.name for column, field in zip(columns(plan), fields, strict=True)}
     return tuple(
-        tuple(sorted(names[column] for column in key)) for key in keys(plan, knowledge) if set(key) <= set(names)
+        tuple(sorted(names[column] for column in key))
+        for key in keys(plan, knowledge)
+        if set(key) <= set(names)
     )

@@ -254,4 +254,3 @@ def children_of(stores: Mapping[str, Store]) -> dict[str, list[tuple[Store, Refe
         for reference in store.references:
             result.setdefault(reference.constraint.parent.lower(), []).append((store, reference))
     return result
-

@@ -45,7 +45,9 @@ def defining(session: Session) -> Iterator[None]:
 # --- tables ------------------------------------------------------------------------------------------------
 
 
-def create_table(session: Session, table: Table, *, replacing: bool, quietly: bool, redefine: Redefine) -> None:
+def create_table(
+    session: Session, table: Table, *, replacing: bool, quietly: bool, redefine: Redefine
+) -> None:
     """CREATE [OR REPLACE] TABLE [IF NOT EXISTS]. A replaced table is empty."""
     with defining(session):
         if not _may_create(session.catalog, table.name, "table", replacing, quietly):
@@ -113,9 +115,10 @@ def create_view(session: Session, view: View, *, replacing: bool, quietly: bool,
         old = session.catalog.view(view.name)
         catalog = session.catalog.with_view(view)
         if old is not None:
-            if any(d.name.lower() in {u.lower() for u in view.uses} for d in all_dependants(session.catalog, view.name)) or (
-                view.name.lower() in {u.lower() for u in view.uses}
-            ):
+            if any(
+                d.name.lower() in {u.lower() for u in view.uses}
+                for d in all_dependants(session.catalog, view.name)
+            ) or (view.name.lower() in {u.lower() for u in view.uses}):
                 raise QueryError(f"view {view.name} cannot be defined by itself", hint="use WITH RECURSIVE")
             catalog = _redefine_dependants(catalog, view.name, redefine)
         _check_unstored(session, view)
@@ -185,7 +188,9 @@ def drop(session: Session, kind: str, name: str, *, quietly: bool, cascade: bool
     """DROP TABLE, VIEW or ASSERTION [IF EXISTS] [CASCADE]."""
     with defining(session):
         catalog = session.catalog
-        found = {"table": catalog.table, "view": catalog.view}.get(kind, lambda n: catalog.assertions.get(n.lower()))(name)
+        found = {"table": catalog.table, "view": catalog.view}.get(
+            kind, lambda n: catalog.assertions.get(n.lower())
+        )(name)
         if found is None:
             if quietly and (kind == "assertion" or catalog.relation(name) is None):
                 return
@@ -245,20 +250,24 @@ def _may_create(catalog: Catalog, name: str, kind: str, replacing: bool, quietly
         return True
     if quietly:
         return False
-    raise QueryError(f"there is already a {kind} {same.name}", hint=f"CREATE OR REPLACE {kind.upper()} replaces it")
+    raise QueryError(
+        f"there is already a {kind} {same.name}", hint=f"CREATE OR REPLACE {kind.upper()} replaces it"
+    )
 
 
 def _install(session: Session, catalog: Catalog, anew: set[str] | None = None) -> None:
     """Make the new catalog the database's: stores, program, subscriptions. `anew`: tables that begin empty."""
     stores = _stores(session, catalog, anew or set())
-    catalog, design = compile_all(catalog, session.maintenance.design, session.maintenance.design.dropped)
+    catalog, design = compile_all(catalog, session.maintenance.design, session.maintenance.design.refused)
     readers = {key: RowReader(t, _defaults(t)) for key, t in catalog.tables.items()}
     rules = {
         key: RowRules(t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns]))
         for key, t in catalog.tables.items()
     }
-    session.maintenance.install(catalog, design, lambda name: stores[name.lower()].contents())
-    gone = (set(session.catalog.tables) | set(session.catalog.views)) - set(catalog.tables) - set(catalog.views)
+    session.maintenance.install(catalog, design, lambda name: session.contents_of(stores[name.lower()]))
+    gone = (
+        (set(session.catalog.tables) | set(session.catalog.views)) - set(catalog.tables) - set(catalog.views)
+    )
     for key in gone:
         relation = session.catalog.relation(key)
         assert relation is not None
@@ -268,6 +277,7 @@ def _install(session: Session, catalog: Catalog, anew: set[str] | None = None) -
         session.forwarded.discard(key)
     session.catalog, session.stores, session.readers, session.rules = catalog, stores, readers, rules
     session.children = children_of(stores)
+    session.refresh_feeds()
 
 
 def _stores(session: Session, catalog: Catalog, anew: set[str]) -> dict[str, Store]:
@@ -288,5 +298,6 @@ def _stores(session: Session, catalog: Catalog, anew: set[str]) -> dict[str, Sto
 def _defaults(table: Table) -> tuple[object, ...]:
     """The defaults of the columns, as a user would write them."""
     return tuple(
-        None if c.default is None else give_out(c.type, compile_term(c.default, [])(())) for c in table.columns
+        None if c.default is None else give_out(c.type, compile_term(c.default, [])(()))
+        for c in table.columns
     )

@@ -128,5 +128,3 @@ def _dtype(t: Type, values: tuple[Any, ...]) -> str:
             return "timedelta64[us]"
         case _:
             return "object"
-
-

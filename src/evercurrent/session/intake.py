@@ -70,7 +70,9 @@ def _from_columns(reader: RowReader, columns: dict[str, list[Any]]) -> list[Row]
     wanted = [c.name for c in reader.table.columns]
     if names == wanted:
         return [reader.one(values) for values in zip(*columns.values(), strict=True)]
-    return [reader.one(dict(zip(names, values, strict=True))) for values in zip(*columns.values(), strict=True)]
+    return [
+        reader.one(dict(zip(names, values, strict=True))) for values in zip(*columns.values(), strict=True)
+    ]
 
 
 def frame_columns(source: Any) -> dict[str, list[Any]] | None:
@@ -82,7 +84,10 @@ def frame_columns(source: Any) -> dict[str, list[Any]] | None:
     if kind.__name__ == "DataFrame" and kind.__module__.startswith("pandas"):
         return _pandas_columns(source)
     if kind.__module__.startswith("pyarrow") and hasattr(source, "schema") and hasattr(source, "column"):
-        return _named([str(n) for n in source.schema.names], [source.column(i).to_pylist() for i in range(source.num_columns)])
+        return _named(
+            [str(n) for n in source.schema.names],
+            [source.column(i).to_pylist() for i in range(source.num_columns)],
+        )
     if hasattr(source, "__arrow_c_stream__"):
         import pyarrow
 

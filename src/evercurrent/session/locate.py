@@ -1,8 +1,8 @@
 """Which stored row a user means: by a key, or by the whole row.
 
-    {"id": 1}           the columns of a declared key
-    1, ("DE", 7)        the value of the primary key
-    {...}, (...)        all columns: the row itself
+{"id": 1}           the columns of a declared key
+1, ("DE", 7)        the value of the primary key
+{...}, (...)        all columns: the row itself
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def locate(pending: Pending, reader: RowReader, which: Any) -> Row:
     table = pending.store.table
     meant = f"{', '.join(index.constraint.columns)} = {which!r}"
     if not rows:
-        raise ConstraintError(f"{table.name} has no row with {meant}", constraint="existing row", rows=[which])
+        raise ConstraintError(
+            f"{table.name} has no row with {meant}", constraint="existing row", rows=[which]
+        )
     raise ConstraintError(
         f"{table.name} has {len(rows)} pending rows with {meant}",
         constraint=index.constraint.name,

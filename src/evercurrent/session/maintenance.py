@@ -13,10 +13,12 @@ from typing import cast
 from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables, view_order
-from evercurrent.data.zset import Row, ZSet
+from evercurrent.data.zset import ZSet
 from evercurrent.engine.live.engine import LiveEngine
-from evercurrent.session.compile import Design
+from evercurrent.session.assumptions import broken
+from evercurrent.session.compile import Design, compile_all
 from evercurrent.session.query import run_query
+from evercurrent.session.store import Store
 
 Contents = Callable[[str], ZSet]
 """The rows of a table, or of a view that is recomputed in full, by its name."""
@@ -36,15 +38,35 @@ class Maintenance:
     # --- installing ----------------------------------------------------------------------------------------
 
     def install(self, catalog: Catalog, design: Design, tables: Contents) -> None:
-        """Keep these views from now on; their rows are found from those of the tables."""
-        full = self._recompute(catalog, design, tables, design.recomputed, {})
-        inputs = {
-            name: full[name] if name in full else tables(name)
-            for name in {r for s in design.stages.values() for r in s.inputs}
+        """Keep these views from now on. Parts that are kept already stay; new ones are found from the tables."""
+        kept = {
+            name: rows
+            for name, rows in self.full.items()
+            if name in design.recomputed and catalog.view(name) is self.catalog.view(name)
         }
-        engine = LiveEngine()
-        engine.install(design.program, inputs)
-        self.catalog, self.design, self.engine, self.full = catalog, design, engine, full
+        full = self._recompute(catalog, tables, set(design.recomputed) - set(kept), kept)
+        self.engine.install(design.program, lambda name: full[name] if name in full else tables(name))
+        self.catalog, self.design, self.full = catalog, design, full
+
+    def broken(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store]) -> frozenset[tuple[str, str]]:
+        """The (child, parent) pairs of which the program assumes what this change breaks."""
+        return broken(self.design.program.assumptions, deltas, stores)
+
+    def relax(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store], tables: Contents) -> None:
+        """Give up the assumptions that this change breaks: compile without them, and keep what that needs.
+
+        The rows of no view change by this, so it need not be undone.
+        """
+        pairs = self.broken(deltas, stores)
+        if not pairs:
+            return
+        catalog, design = compile_all(self.catalog, self.design, self.design.refused | pairs)
+        self.install(catalog, design, tables)
+        for child, parent in sorted(pairs):
+            self.notes.append(
+                f"{parent} changed while rows of {child} referred to it: since then it is no longer assumed "
+                f"that it does not, and more is kept"
+            )
 
     # --- one transaction -----------------------------------------------------------------------------------
 
@@ -52,14 +74,12 @@ class Maintenance:
         """Move everything by the changes of tables; the changes of the watched views and assertions."""
         touched = {name.lower() for name in deltas}
         stale = [
-            name
-            for name in self.design.recomputed
-            if touched & base_tables(self.catalog, frozenset({name}))
+            name for name in self.design.recomputed if touched & base_tables(self.catalog, frozenset({name}))
         ]
         inputs = dict(deltas)
         result: dict[str, ZSet] = {}
         if stale:
-            new = self._recompute(self.catalog, self.design, tables, stale, self.full)
+            new = self._recompute(self.catalog, tables, set(stale), self.full)
             for name in stale:
                 change = new[name] - self.full[name]
                 if change:
@@ -84,20 +104,14 @@ class Maintenance:
         self.engine.undo()
 
     def _recompute(
-        self,
-        catalog: Catalog,
-        design: Design,
-        tables: Contents,
-        names: Iterable[str],
-        known: Mapping[str, ZSet],
+        self, catalog: Catalog, tables: Contents, names: set[str], known: Mapping[str, ZSet]
     ) -> dict[str, ZSet]:
-        """The contents of all views that are recomputed in full, the named ones anew."""
-        wanted = set(names)
-        result = {name: rows for name, rows in known.items() if name not in wanted}
+        """The contents of all views that are recomputed in full: those of these names anew."""
+        result = {name: rows for name, rows in known.items() if name not in names}
         for view in view_order(catalog):
-            if view.name in wanted:
+            if view.name in names:
                 result[view.name] = run_query(
-                    cast(Query, view.query), catalog, lambda name: result[name] if name in result else tables(name)
+                    cast(Query, view.query), catalog, lambda n: result[n] if n in result else tables(n)
                 )
         return result
 

@@ -48,7 +48,11 @@ class Result(Rows):
     def __repr__(self) -> str:
         if self._fields:
             return f"<Result ({signature(self._fields)}): {self.count} rows>"
-        return f"<Result of {self.kind}: {self.count} rows>" if self.count or self._changes() else f"<Result of {self.kind}>"
+        return (
+            f"<Result of {self.kind}: {self.count} rows>"
+            if self.count or self._changes()
+            else f"<Result of {self.kind}>"
+        )
 
     def _changes(self) -> bool:
         return self.kind in ("INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")

@@ -17,21 +17,25 @@ import difflib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import cast
+from typing import TYPE_CHECKING, cast
+from weakref import WeakSet
 
 from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.data.zset import Row, ZSet
-from evercurrent.errors import ConstraintError, QueryError, TransactionError
+from evercurrent.errors import ConstraintError, QueryError, TransactionError, UnsupportedError
 from evercurrent.session.compile import assertion_key
-from evercurrent.session.constraints import SAMPLE, RowRules, children_of, examine
+from evercurrent.session.constraints import SAMPLE, RowRules, examine
 from evercurrent.session.maintenance import Maintenance
 from evercurrent.session.query import reference
 from evercurrent.session.rows import RowReader, give_rows, row_writer
 from evercurrent.session.store import Reference, Store
 from evercurrent.session.subscriptions import Callback, Change, Subscribers, Subscription, When
 from evercurrent.session.transactions import Transaction
+
+if TYPE_CHECKING:
+    from evercurrent.session.feed import Feed
 
 
 class Session:
@@ -49,6 +53,7 @@ class Session:
         self.subscribers = Subscribers()
         self.transaction: Transaction | None = None
         self.number = 0
+        self.feeds: WeakSet[Feed] = WeakSet()
         self.committing = False
 
     # --- transactions --------------------------------------------------------------------------------------
@@ -116,7 +121,7 @@ class Session:
             return {}
         patches = examine(self.stores, self.rules, deltas, self.children)
         named = {self.stores[name].table.name: delta for name, delta in deltas.items()}
-        self.maintenance.relax(deltas, self.stores, self.children, self.table_rows)
+        self.maintenance.relax(deltas, self.stores, self.table_rows)
         self.committing = True
         decided = False
         try:
@@ -167,7 +172,16 @@ class Session:
 
     def table_rows(self, name: str) -> ZSet:
         """The committed rows of a table, by its name."""
-        return self.stores[name.lower()].contents()
+        return self.contents_of(self.stores[name.lower()])
+
+    def contents_of(self, store: Store) -> ZSet:
+        """The rows of a store, if they can be known."""
+        if store.table.name.lower() in self.forwarded:
+            raise UnsupportedError(
+                f"{store.table.name} is not stored: it has forwarded its changes and kept no rows to read",
+                hint="create it as a stored table, or create what reads it before its first change",
+            )
+        return store.contents()
 
     def pending_rows(self, name: str) -> ZSet:
         """The rows of a table as the open transaction has them."""
@@ -187,7 +201,7 @@ class Session:
         except ConstraintError:
             # The program may rely on constraints that do not hold yet; the definition does not.
             return self._pending_from_scratch(name)
-        if self.maintenance.broken(deltas, self.stores, self.children):
+        if self.maintenance.broken(deltas, self.stores):
             return self._pending_from_scratch(name)
         named = {self.stores[key].table.name: delta for key, delta in deltas.items()}
         try:
@@ -205,7 +219,14 @@ class Session:
         if when not in ("before", "after"):
             raise QueryError(f'when must be "before" or "after", not {when!r}')
         with self.lock:
-            return self.subscribers.add(name, callback, when)
+            subscription = self.subscribers.add(name, callback, when)
+            self.refresh_feeds()
+            return subscription
+
+    def refresh_feeds(self) -> None:
+        """What feeds may leave out depends on views and subscriptions."""
+        for feed in list(self.feeds):
+            feed.refresh()
 
     # --- names ---------------------------------------------------------------------------------------------
 

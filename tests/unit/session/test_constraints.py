@@ -29,9 +29,7 @@ ORDERS = Table(
     (TableColumn("id", BIGINT), TableColumn("customer", BIGINT), TableColumn("amount", INT)),
     primary_key=Unique("orders_key", ("id",)),
     foreign_keys=(ForeignKey("who", ("customer",), "customer", ("id",)),),
-    checks=(
-        Check("positive", call("gt", Column("amount", INT), lit(0, INT)), "amount > 0"),
-    ),
+    checks=(Check("positive", call("gt", Column("amount", INT), lit(0, INT)), "amount > 0"),),
 )
 LOG = Table("log", (TableColumn("text", STRING),))
 
@@ -43,7 +41,9 @@ class Tables:
         by_name = {t.name.lower(): t for t in tables}
         self.stores = {k: Store(t, lambda n: by_name.get(n.lower())) for k, t in by_name.items()}
         self.rules = {
-            k: RowRules(t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns]))
+            k: RowRules(
+                t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns])
+            )
             for k, t in by_name.items()
         }
         self.children = children_of(self.stores)
@@ -157,9 +157,7 @@ def test_a_table_that_refers_to_itself() -> None:
 
 
 def test_composite_keys_in_another_order_and_case() -> None:
-    parent = Table(
-        "p", (TableColumn("A", INT), TableColumn("b", INT)), primary_key=Unique("k", ("A", "b"))
-    )
+    parent = Table("p", (TableColumn("A", INT), TableColumn("b", INT)), primary_key=Unique("k", ("A", "b")))
     child = Table(
         "c",
         (TableColumn("x", INT), TableColumn("y", INT)),

@@ -10,9 +10,7 @@ from evercurrent.errors import ConstraintError
 from evercurrent.session.pending import Pending
 from evercurrent.session.store import Store
 
-KEYED = Table(
-    "t", (TableColumn("id", INT), TableColumn("s", STRING)), primary_key=Unique("k", ("id",))
-)
+KEYED = Table("t", (TableColumn("id", INT), TableColumn("s", STRING)), primary_key=Unique("k", ("id",)))
 BAG = Table("b", (TableColumn("x", INT),))
 
 

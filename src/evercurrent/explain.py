@@ -1,0 +1,162 @@
+"""How a view is kept, as text, at every stage of its way down.
+
+    calculus    the query as it was understood
+    normal      its normal form
+    algebra     operators; no query is left inside another
+    optimised   the plan that is maintained
+    program     what is kept, and what the change of each relation does to it
+    source      the Python that runs
+
+Without a stage: a summary for people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
+
+from evercurrent.algebra.show import show as show_plan
+from evercurrent.calculus.nodes import Query
+from evercurrent.calculus.show import show as show_query
+from evercurrent.catalog.nodes import View
+from evercurrent.delta.program import Lookup, Program, Rule, State
+from evercurrent.delta.show import show as show_program
+from evercurrent.display import bytes_text
+from evercurrent.errors import QueryError
+from evercurrent.session.lineage import Lineage, lineage
+from evercurrent.session.stats import state_sizes, users_of
+
+if TYPE_CHECKING:
+    from evercurrent.session.session import Session
+
+STAGES = ("calculus", "normal", "algebra", "optimised", "program", "source")
+
+
+class Explanation(str):
+    """A text that shows itself as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        from evercurrent.display import text_html
+
+        return text_html(str(self))
+
+
+def explain_view(session: Session, view: View, stage: str | None) -> Explanation:
+    """The explanation of a view."""
+    if stage is None:
+        return Explanation("\n".join(_summary(session, view)))
+    if stage not in STAGES:
+        raise QueryError(f"there is no stage {stage!r}", hint=f"the stages are {', '.join(STAGES)}")
+    if stage == "calculus":
+        return Explanation(show_query(cast(Query, view.query)))
+    design = session.maintenance.design
+    if view.name in design.recomputed:
+        return Explanation(
+            f"view {view.name} is recomputed in full ({design.recomputed[view.name].reason}): there is no {stage}"
+        )
+    stages = design.stages[view.name]
+    match stage:
+        case "normal":
+            return Explanation(show_query(stages.normal))
+        case "algebra":
+            return Explanation(show_plan(stages.algebra))
+        case "optimised":
+            return Explanation(show_plan(stages.plan))
+        case "program":
+            return Explanation(show_program(design.program, view.name))
+        case _:
+            return Explanation(session.maintenance.engine.source())
+
+
+def _summary(session: Session, view: View) -> Iterator[str]:
+    design = session.maintenance.design
+    yield f"view {view.name} ({', '.join(f'{f.name} {f.type}' for f in view.fields)})"
+    yield f"  reads   {', '.join(sorted(view.uses)) or 'nothing'}"
+    recomputed = design.recomputed.get(view.name)
+    if recomputed is not None:
+        yield f"  policy  {view.policy}: recomputed in full whenever an input changes"
+        yield f"  reason  {recomputed.reason} [{recomputed.code}]"
+        return
+    yield f"  policy  {view.policy}: moved by each change; nothing is recomputed"
+    keys = design.keys.get(view.name, ())
+    if keys:
+        yield f"  keys    {'; '.join('(' + ', '.join(key) + ')' for key in keys)}"
+    program = design.program
+    part = lineage(program, program.views[view.name])
+    yield from _states(session, program, part)
+    yield from _costs(program, part)
+    yield from _assumptions(session, program, part)
+
+
+def _states(session: Session, program: Program, part: Lineage) -> Iterator[str]:
+    sizes = state_sizes(session)
+    shared = users_of(program)
+    yield "  keeps"
+    for state in program.states:
+        if state.name in part.states:
+            entries, size = sizes.get(state.name, (0, 0))
+            yield f"    {state.name}: {shape(state)}"
+            others = len(shared.get(state.name, ())) - 1
+            also = f"; shared with {others} more" if others > 0 else ""
+            yield f"      {entries:,} entries, {bytes_text(size)}{'; ' + state.why if state.why else ''}{also}"
+
+
+def shape(state: State) -> str:
+    """What an entry of a state is."""
+    left = ", ".join(c.name for c in state.columns) or "one entry"
+    right = [c.name for c in state.dependents] + [a.name for a in state.accumulators]
+    return f"({left})" + (f" -> {', '.join(right)}" if right else "")
+
+
+def _costs(program: Program, part: Lineage) -> Iterator[str]:
+    yield "  a change of one row"
+    for name in sorted(part.inputs):
+        rules = [r for r in part.rules if r.on == name]
+        if not rules:
+            yield f"    of {name}: no work"
+            continue
+        moved = sorted({r.into for r in rules})
+        yield f"    of {name}: {_lookups(program, rules)}; moves {', '.join(moved)}"
+    derived = sorted(part.relations - part.inputs)
+    for name in derived:
+        rules = [r for r in part.rules if r.on == name]
+        if rules:
+            moved = sorted({r.into for r in rules})
+            yield f"    then of {name}: {_lookups(program, rules)}; moves {', '.join(moved)}"
+
+
+def _lookups(program: Program, rules: list[Rule]) -> str:
+    one, many = 0, 0
+    for rule in rules:
+        for step in rule.steps:
+            if isinstance(step, Lookup):
+                names = tuple(name for name, _ in step.match)
+                indexes = program.state(step.state).indexes
+                single = any(i.single and set(i.columns) == set(names) for i in indexes)
+                if step.absent or step.present or single:
+                    one += 1
+                else:
+                    many += 1
+    if not one and not many:
+        return "no lookup"
+    said = [f"{one} of one entry"] if one else []
+    said += [f"{many} of as many entries as match"] if many else []
+    return f"{one + many} lookup{'s' if one + many > 1 else ''} ({', '.join(said)})"
+
+
+def _assumptions(session: Session, program: Program, part: Lineage) -> Iterator[str]:
+    mine = [a for a in program.assumptions if a.child in part.inputs and a.parent in part.inputs]
+    if mine:
+        yield "  assumes"
+        for a in mine:
+            yield f"    {a.parent} ({', '.join(a.columns)}) does not change while rows of {a.child} refer to it"
+    notes = [n for n in session.maintenance.notes if any(t in n.split() for t in part.inputs)]
+    if notes:
+        yield "  notes"
+        for note in notes:
+            yield f"    {note}"

@@ -1,0 +1,122 @@
+"""The trusted fast path into a table: the engine's compiled functions themselves.
+
+`insert(row)` and `delete(row)` take a row as the engine represents it (`data.values`: a tuple in column order, decimals as
+scaled integers, timestamps as naive UTC, arrays and structs as tuples), check nothing, and belong to no transaction: each
+call moves every view at once. A row that breaks a constraint, or is deleted without being there, leaves the database wrong.
+
+Where someone watches the table's views (subscribers, assertions, views that are recomputed in full) there is work that the
+compiled functions do not do: then each call is an ordinary transaction, with all its checks. For a stored table the rows are
+kept too. `insert` and `delete` change when views or subscriptions do: take them from the feed again after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from evercurrent.catalog.dependencies import base_tables
+from evercurrent.data.zset import Row
+from evercurrent.errors import TransactionError
+from evercurrent.session.store import Store
+
+if TYPE_CHECKING:
+    from evercurrent.session.session import Session
+
+Trigger = Callable[[Row], object]
+
+
+class Feed:
+    """What `db.feed(table)` returns. `fast` says whether the functions are the compiled ones."""
+
+    __slots__ = ("__weakref__", "_session", "delete", "fast", "insert", "table")
+
+    insert: Trigger
+    delete: Trigger
+
+    def __init__(self, session: Session, table: str) -> None:
+        self._session = session
+        self.table = session.table(table).name
+        self.fast = False
+        self.refresh()
+        session.feeds.add(self)
+
+    def refresh(self) -> None:
+        """Take the functions that fit the views and subscriptions of now."""
+        session = self._session
+        with session.lock:
+            if session.catalog.table(self.table) is None:
+                self.fast, self.insert, self.delete = False, self._gone, self._gone
+                return
+            self.fast = not is_watched(session, self.table)
+            if not self.fast:
+                self.insert, self.delete = self._slowly(1), self._slowly(-1)
+                return
+            store = session.stores[self.table.lower()]
+            engine = session.maintenance.engine
+            self.insert = _storing(store, engine.trigger(self.table, 1), 1)
+            self.delete = _storing(store, engine.trigger(self.table, -1), -1)
+            if not store.table.stored:
+                session.forwarded.add(self.table.lower())
+
+    def _slowly(self, weight: int) -> Trigger:
+        def change(row: Row) -> None:
+            with self._session.changing() as transaction:
+                transaction.on(self.table.lower()).change([(row, weight)])
+
+        return change
+
+    def _gone(self, row: Row) -> None:
+        raise TransactionError(f"the table {self.table} was dropped")
+
+    def __repr__(self) -> str:
+        return f"<Feed of {self.table}, {'compiled' if self.fast else 'by transactions'}>"
+
+
+def is_watched(session: Session, table: str) -> bool:
+    """Whether a change of the table must be told to someone."""
+    catalog, key = session.catalog, table.lower()
+    watched = session.subscribers.watched() | set(session.maintenance.design.recomputed)
+    names = {name.lower() for name in watched}
+    return (
+        key in names
+        or any(v in names and key in base_tables(catalog, frozenset({v})) for v in catalog.views)
+        or any(key in base_tables(catalog, a.uses) for a in catalog.assertions.values())
+    )
+
+
+def _storing(store: Store, trigger: Trigger, weight: int) -> Trigger:
+    """The trigger, and the store beside it."""
+    if not store.table.stored:
+        return trigger
+    primary, keys, references = store.primary, store.keys, store.references
+    rows = store.rows
+
+    def change(row: Row) -> None:
+        trigger(row)
+        if primary is None:
+            _count(rows, row, weight)
+        elif weight > 0:
+            rows[primary.key_of(row)] = row
+        else:
+            rows.pop(primary.key_of(row), None)
+        for index in keys:
+            key = index.key_of(row)
+            if not index.has_null(key):
+                if weight > 0:
+                    index.rows[key] = row
+                else:
+                    index.rows.pop(key, None)
+        for reference in references:
+            key = reference.key_of(row)
+            if not reference.has_null(key):
+                _count(reference.counts, key, weight)
+
+    return change
+
+
+def _count(counts: dict[object, int], key: object, weight: int) -> None:
+    total = counts.get(key, 0) + weight
+    if total:
+        counts[key] = total
+    else:
+        counts.pop(key, None)

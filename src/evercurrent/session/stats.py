@@ -1,0 +1,136 @@
+"""What is kept: entries and bytes of every table and state, and which views rest on it.
+
+Bytes are an estimate: the containers are measured, rows and values by a sample, and what several of them share is counted
+once for each.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.delta.program import Program
+from evercurrent.session.lineage import lineage
+
+if TYPE_CHECKING:
+    from evercurrent.session.session import Session
+
+SAMPLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """One thing that is kept. `kind` is table, state, or view (one that is recomputed in full)."""
+
+    kind: str
+    name: str
+    entries: int
+    bytes: int
+    views: tuple[str, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What `db.stats()` returns; prints as a table."""
+
+    sizes: tuple[Size, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def entries(self) -> int:
+        """The entries of all states and views; tables are not counted."""
+        return sum(s.entries for s in self.sizes if s.kind != "table")
+
+    @property
+    def bytes(self) -> int:
+        """The estimated bytes of everything."""
+        return sum(s.bytes for s in self.sizes)
+
+    def of(self, view: str) -> tuple[Size, ...]:
+        """What a view rests on."""
+        return tuple(s for s in self.sizes if view in s.views)
+
+    def __str__(self) -> str:
+        from evercurrent.display import stats_text
+
+        return stats_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from evercurrent.display import text_html
+
+        return text_html(str(self))
+
+
+def stats(session: Session) -> Stats:
+    """Measure everything."""
+    with session.lock:
+        program = session.maintenance.design.program
+        users = users_of(program)
+        readers = table_users(program)
+        found = [
+            Size(
+                "table",
+                s.table.name,
+                len(s.rows),
+                container_bytes(s.rows),
+                tuple(readers.get(s.table.name, ())),
+            )
+            for s in session.stores.values()
+            if s.table.stored
+        ]
+        sizes = state_sizes(session)
+        for state in program.states:
+            entries, size = sizes.get(state.name, (0, 0))
+            found.append(
+                Size("state", state.name, entries, size, tuple(users.get(state.name, ())), state.why)
+            )
+        for name, rows in session.maintenance.full.items():
+            reason = session.maintenance.design.recomputed[name].reason
+            found.append(Size("view", name, len(rows), container_bytes(rows.weights), (name,), reason))
+        return Stats(tuple(found), tuple(session.maintenance.notes))
+
+
+def state_sizes(session: Session) -> dict[str, tuple[int, int]]:
+    """Entries and bytes of each state of the program."""
+    return {name: (entries, size) for name, (entries, size) in session.maintenance.engine.sizes().items()}
+
+
+def users_of(program: Program) -> dict[str, list[str]]:
+    """For each state, the views and assertions that rest on it."""
+    result: dict[str, list[str]] = {}
+    for view, relation in program.views.items():
+        for state in lineage(program, relation).states:
+            result.setdefault(state, []).append(view.replace("\0", " "))
+    return result
+
+
+def table_users(program: Program) -> dict[str, list[str]]:
+    """For each input, the views and assertions that rest on it."""
+    result: dict[str, list[str]] = {}
+    for view, relation in program.views.items():
+        for name in lineage(program, relation).inputs:
+            result.setdefault(name, []).append(view.replace("\0", " "))
+    return result
+
+
+def container_bytes(container: dict[Any, Any]) -> int:
+    """The size of a dictionary and, by a sample, of what is in it."""
+    size = sys.getsizeof(container)
+    if not container:
+        return size
+    sample = list(islice(container.items(), SAMPLE))
+    return size + sum(_deep(pair) for pair in sample) * len(container) // len(sample)
+
+
+def _deep(values: Iterable[Any]) -> int:
+    return sum(
+        sys.getsizeof(v) + (_deep(v) if isinstance(v, tuple) else 0)
+        for v in values
+        if v is not None and not isinstance(v, bool)
+    )
