@@ -40,7 +40,7 @@ def folder(sf: float) -> Path:
 @cache
 def tables(sf: float) -> dict[str, list[Row]]:
     """The rows of every table, in Python's own types."""
-    import pyarrow.parquet as parquet
+    from pyarrow import parquet
 
     result: dict[str, list[Row]] = {}
     for name in NAMES:

@@ -123,7 +123,9 @@ def order_of(row: Sequence[Any]) -> tuple[Any, ...]:
         if isinstance(value, float | Decimal) or (isinstance(value, int) and not isinstance(value, bool)):
             inexact.append(("1", float(f"{float(value):.6g}")))
         elif isinstance(value, tuple | frozenset):
-            inexact.append(("2", repr(sorted(map(repr, value)) if isinstance(value, frozenset) else len(value))))
+            inexact.append(
+                ("2", repr(sorted(map(repr, value)) if isinstance(value, frozenset) else len(value)))
+            )
         else:
             exact.append((type(value).__name__, repr(value)))
     return (exact, inexact)

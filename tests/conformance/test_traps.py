@@ -289,7 +289,9 @@ def test_trap_10_recursion() -> None:
     assert (3, 3) in rows(db) and (1, 4) in rows(db)
     heard = listen(db)
     db.execute("DELETE FROM edge WHERE a = 1")
-    assert {r for c in heard for r in c.deleted} == {(1, 2), (1, 3), (1, 4)}, "what is not reachable, and only that"
+    assert {r for c in heard for r in c.deleted} == {(1, 2), (1, 3), (1, 4)}, (
+        "what is not reachable, and only that"
+    )
     db.execute("DELETE FROM edge WHERE a = 3 AND b = 2")
     assert rows(db) == bag((2, 3), (3, 4), (2, 4)), "a tuple that supported itself has gone"
     db.execute("INSERT INTO edge VALUES (4, 2), (9, 9)")
@@ -404,8 +406,12 @@ def test_trap_14_types_at_the_edges() -> None:
     db.execute("DELETE FROM t")
     with pytest.raises(ec.EvercurrentError):
         db.execute("INSERT INTO t (id, d) VALUES (0, 1234.5)")
-    db.execute("INSERT INTO t (id, d, s) VALUES (0, 1.5, 'Z'), (0, 1.50, 'a'), (0, 0, '\U0001f600'), (0, NULL, '\uffff')")
-    assert {str(d): n for d, n in rows(db, "money")} == {"1.50": 2, "0.00": 1, "None": 1}, "decimal keeps its scale"
+    db.execute(
+        "INSERT INTO t (id, d, s) VALUES (0, 1.5, 'Z'), (0, 1.50, 'a'), (0, 0, '\U0001f600'), (0, NULL, '\uffff')"
+    )
+    assert {str(d): n for d, n in rows(db, "money")} == {"1.50": 2, "0.00": 1, "None": 1}, (
+        "decimal keeps its scale"
+    )
     assert rows(db, "words") == bag(("Z", "\U0001f600")), "by code point, not by UTF-16 unit"
     db.execute("DELETE FROM t")
     instant = datetime.datetime(2024, 2, 29, 12, 0, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
@@ -413,7 +419,14 @@ def test_trap_14_types_at_the_edges() -> None:
     wall = datetime.datetime(2024, 2, 29, 12, 0)
     for moment in (instant, same):
         db.table("t").insert(
-            {"id": 0, "day": datetime.date(2024, 2, 29), "ts": moment, "n": wall, "bin": b"\x00\xff", "a": [1, None]}
+            {
+                "id": 0,
+                "day": datetime.date(2024, 2, 29),
+                "ts": moment,
+                "n": wall,
+                "bin": b"\x00\xff",
+                "a": [1, None],
+            }
         )
     ((day, ts, ntz, binary, array, k),) = db.view("values_of").rows()
     assert k == 2, "one instant, whatever the zone it was written in"
@@ -470,9 +483,13 @@ def test_trap_16_names(name: str) -> None:
     db = ec.connect()
     db.execute(f"CREATE TABLE {quoted} ({quoted} STRING, n INT)")
     db.execute(f"CREATE VIEW v AS SELECT {quoted}, SUM(n) AS {quoted[:-1]}2` FROM {quoted} GROUP BY {quoted}")
-    db.execute(f"CREATE VIEW {quoted[:-1]}_view` AS SELECT a.{quoted} FROM {quoted} a JOIN {quoted} b ON a.n = b.n")
+    db.execute(
+        f"CREATE VIEW {quoted[:-1]}_view` AS SELECT a.{quoted} FROM {quoted} a JOIN {quoted} b ON a.n = b.n"
+    )
     literal = "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    db.execute(f"CREATE VIEW w AS SELECT n FROM {quoted} WHERE {quoted} = {literal} OR {quoted} IN ({literal}, 'other')")
+    db.execute(
+        f"CREATE VIEW w AS SELECT n FROM {quoted} WHERE {quoted} = {literal} OR {quoted} IN ({literal}, 'other')"
+    )
     db.table(name).insert([(name, 1), (name, 2), ("other", 4), ("none", 8)])
     assert rows(db) == bag((name, 3), ("other", 4), ("none", 8))
     assert rows(db, "w") == bag((1,), (2,), (4,))

@@ -32,7 +32,18 @@ class Grammar:
     def query(self, depth: int) -> tuple[str, Output]:
         if depth <= 0:
             return self.plain(0, ())
-        kinds = ("plain", "grouped", "plain", "grouped", "sets", "distinct", "window", "top", "shared", "recursive")
+        kinds = (
+            "plain",
+            "grouped",
+            "plain",
+            "grouped",
+            "sets",
+            "distinct",
+            "window",
+            "top",
+            "shared",
+            "recursive",
+        )
         match self.c.pick(kinds):
             case "plain":
                 return self.plain(depth, ())
@@ -172,7 +183,9 @@ class Grammar:
     def top(self, depth: int) -> tuple[str, Output]:
         inner, output = self.query(depth - 1)
         alias = self.fresh("o")
-        order = ", ".join(f"{name}{self.c.pick(('', ' DESC', ' DESC NULLS FIRST', ' NULLS LAST'))}" for name, _ in output)
+        order = ", ".join(
+            f"{name}{self.c.pick(('', ' DESC', ' DESC NULLS FIRST', ' NULLS LAST'))}" for name, _ in output
+        )
         offset = f" OFFSET {self.c.number(1, 2)}" if self.c.chance(30) else ""
         return f"SELECT * FROM ({inner}) {alias} ORDER BY {order} LIMIT {self.c.number(1, 3)}{offset}", output
 
@@ -183,8 +196,9 @@ class Grammar:
         self.ctes.append((name, output))
         text, result = self.plain(depth - 1, ())
         self.ctes.pop()
-        return f"WITH {name} AS ({inner}) {text}" if "WITH" not in text else f"SELECT * FROM ({inner}) {name}", (
-            result if "WITH" not in text else output
+        return (
+            f"WITH {name} AS ({inner}) {text}" if "WITH" not in text else f"SELECT * FROM ({inner}) {name}",
+            (result if "WITH" not in text else output),
         )
 
     def recursive(self) -> tuple[str, Output]:
@@ -219,7 +233,16 @@ class Grammar:
             return self.leaf(depth)
         left, left_scope = self.source(depth - 1, outer)
         right, right_scope = self.leaf(depth)
-        kinds = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "JOIN")
+        kinds = (
+            "JOIN",
+            "LEFT JOIN",
+            "RIGHT JOIN",
+            "FULL JOIN",
+            "CROSS JOIN",
+            "LEFT SEMI JOIN",
+            "LEFT ANTI JOIN",
+            "JOIN",
+        )
         kind = self.c.pick(kinds)
         if kind == "CROSS JOIN":
             return f"{left} CROSS JOIN {right}", left_scope + right_scope

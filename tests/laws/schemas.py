@@ -64,7 +64,9 @@ def tables(c: Chooser) -> list[Table]:
     for i in range(c.number(2, 3)):
         columns = [("k", "INT")]
         for j in range(c.number(1, 3)):
-            columns.append((f"c{j}", c.pick(("INT", "INT", "STRING", "DECIMAL", "DOUBLE", "BOOLEAN", "DATE"))))
+            columns.append(
+                (f"c{j}", c.pick(("INT", "INT", "STRING", "DECIMAL", "DOUBLE", "BOOLEAN", "DATE")))
+            )
         found.append(Table(f"t{i}", columns, keyed=c.chance(30)))
     return found
 

@@ -1,8 +1,8 @@
 """Laws of the compiler: every stage means the same, and the derived program does what the naive one does.
 
-    L6  evaluate(normalize(q)) = evaluate(q)
-    L7  evaluate(lower(q)) = evaluate(q), evaluate(optimise(p)) = evaluate(p)
-    L8  the program's deltas are the naive ones: evaluate before, evaluate after, subtract
+L6  evaluate(normalize(q)) = evaluate(q)
+L7  evaluate(lower(q)) = evaluate(q), evaluate(optimise(p)) = evaluate(p)
+L8  the program's deltas are the naive ones: evaluate before, evaluate after, subtract
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def test_every_stage_means_the_same(data: Any) -> None:
     assert normalize(normal) == normal, f"normalize is idempotent\n{world.story()}"
     plan = lower(normal, session.catalog)
     assert evaluate_plan(plan, relation) == expected, f"lower\n{world.story()}"
-    assert evaluate_plan(lower(query, session.catalog), relation) == expected, f"lower, not normal\n{world.story()}"
+    assert evaluate_plan(lower(query, session.catalog), relation) == expected, (
+        f"lower, not normal\n{world.story()}"
+    )
     better = optimise(plan, session.catalog)
     assert evaluate_plan(better, relation) == expected, f"optimise\n{world.story()}"
 

@@ -29,11 +29,12 @@ VALID = [case.query for case in all_cases()] + [
     "CREATE ASSERTION positive CHECK (NOT EXISTS (SELECT 1 FROM r WHERE a < -100))",
 ]
 TOKEN = re.compile(r"\s+|\w+|'[^']*'|`[^`]*`|.", re.DOTALL)
-SOUP = (
+WORDS = (
     "SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT JOIN LEFT ON AND OR NOT IN EXISTS CASE WHEN THEN END NULL AS WITH "
     "RECURSIVE UNION ALL OVER PARTITION ROWS BETWEEN ( ) , . * = <> < > + - / % ; ' ` \" -- /* */ 0 1 1e999 99999999999 "
     "'a' r s t a b c d CAST INT DECIMAL(99,98) ARRAY<INT> DATE '2024-13-45' INTERVAL :x ? ?? @ # $ \\ \x00 \u2028 é 😀"
-).split(" ")
+)
+SOUP = re.split(" ", WORDS)
 
 
 def database() -> ec.Database:

@@ -71,7 +71,7 @@ def inverse(operations: list[Operation]) -> list[Operation]:
 
 
 def sizes(db: ec.Database) -> dict[str, int]:
-    return {state.name: state.entries for state in db.stats().states}
+    return {size.name: size.entries for size in db.stats().sizes}
 
 
 @given(st.data())

@@ -78,7 +78,10 @@ class Listener:
     def check(self, story: str) -> None:
         assert len(self.heard) <= 1, story
         for change in self.heard:
-            inserted, deleted = Counter(canonical_rows(change.inserted)), Counter(canonical_rows(change.deleted))
+            inserted, deleted = (
+                Counter(canonical_rows(change.inserted)),
+                Counter(canonical_rows(change.deleted)),
+            )
             assert inserted or deleted, f"an empty change\n{story}"
             assert not inserted & deleted, f"not minimal: {inserted & deleted}\n{story}"
             assert deleted <= self.mirror, f"deleted what was not there: {deleted - self.mirror}\n{story}"

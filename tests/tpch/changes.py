@@ -143,7 +143,9 @@ class Business:
         changes = self.arrive("orders")
         for _, _, order in changes[:1]:
             assert order is not None
-            for line in [w for w in self.waiting["lineitem"] if w[0] == order[0] and self.can_come("lineitem", w)]:
+            for line in [
+                w for w in self.waiting["lineitem"] if w[0] == order[0] and self.can_come("lineitem", w)
+            ]:
                 self.waiting["lineitem"].remove(line)
                 changes = changes + self.come("lineitem", line)
         return changes

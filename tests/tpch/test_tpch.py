@@ -24,7 +24,9 @@ SIZES = (1, 5, 1, 40, 200, 3, 80, 1, 300, 20, 120, 60)
 
 def columns(duck: Duck) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    text = "SELECT table_name, column_name FROM information_schema.columns ORDER BY table_name, ordinal_position"
+    text = (
+        "SELECT table_name, column_name FROM information_schema.columns ORDER BY table_name, ordinal_position"
+    )
     for table, column in duck.query(text, translated=True):
         found.setdefault(table, []).append(column)
     return found

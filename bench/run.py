@@ -1,0 +1,32 @@
+"""Run benchmarks: `python -m bench.run [streams growth views] [--quick]`."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from bench import growth_bench, report, stream_bench, views_bench
+
+BENCHMARKS = {"streams": stream_bench.run, "growth": growth_bench.run, "views": views_bench.run}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"which: {', '.join(BENCHMARKS)}; all of them by default")
+    parser.add_argument("--quick", action="store_true", help="smaller data, fewer repeats: a minute or two")
+    options = parser.parse_args()
+    unknown = set(options.names) - set(BENCHMARKS)
+    if unknown:
+        parser.error(f"no benchmark is called {', '.join(sorted(unknown))}")
+    for name in options.names or list(BENCHMARKS):
+        start = time.perf_counter()
+        result = BENCHMARKS[name](options.quick)
+        report.save(result)
+        report.write_page(list(BENCHMARKS))
+        print(f"{name}: {time.perf_counter() - start:.0f} s")
+        for table in result.tables:
+            print("\n".join(report.markdown(vars(table))))
+
+
+if __name__ == "__main__":
+    main()
