@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from evercurrent.delta.aggregates import Part
 from evercurrent.delta.blocks import Block, replace_columns
 from evercurrent.delta.program import Accumulator, Explode, Finalize, Ranked, Windowed
-from evercurrent.term.nodes import Call, Column, Term
-from evercurrent.term.walk import rewrite
+from evercurrent.term.nodes import Column, Term
 
 Keys = tuple[tuple[str, ...], ...]
 
@@ -96,11 +95,6 @@ Definition = TableOf | SumOf | KeyedOf | FixpointOf
 # --- canonical texts and names -----------------------------------------------------------------------------
 
 
-def plain(term: Term) -> Term:
-    """The term without its places in the text."""
-    return rewrite(term, lambda t: replace(t, place=None) if isinstance(t, Call) else t)
-
-
 def renaming(block: Block) -> dict[str, Term]:
     """What the columns of a block are called in its canonical text."""
     names: dict[str, Term] = {}
@@ -118,7 +112,7 @@ def canonical(feed: Feed) -> str:
     names = renaming(feed.block)
 
     def text(term: Term | None) -> str:
-        return "" if term is None else repr(plain(replace_columns(term, names)))
+        return "" if term is None else repr(replace_columns(term, names))
 
     def explode(e: Explode) -> str:
         return f"{text(e.collection)}{[names[c.name] for c in e.elements]}{e.outer}{e.ordinal}{e.inline}"

@@ -338,28 +338,16 @@ class Graph:
 
     def fixpoint(self, plan: Fixpoint) -> Source:
         """One definition for all relations of the fixpoint; its text stands in every name."""
+        mark = digest(repr(plan))
         outer_loops = dict(self.loops)
-        for rule in plan.rules:
-            own = tuple(Column(f"c{i}", c.type, True) for i, c in enumerate(columns(rule.body)))
-            self.loops[rule.name] = (f"{rule.name}~inner", own, rule.distinct)
-        bodies = [(rule, self.blocks(rule.body)) for rule in plan.rules]
-        feeds = [tuple(Feed(b, b.outputs) for b in blocks) for _, blocks in bodies]
-        order = {f"{r.name}~inner": f"loop{i}~inner" for i, r in enumerate(plan.rules)}
-        feeds = [tuple(rename_sources(f, order) for f in fs) for fs in feeds]
-        mark = digest(
-            *(canonical(f) for fs in feeds for f in fs),
-            str([r.distinct for r in plan.rules]),
-            str(plan.limit),
-        )
-        final = {new: f"{mark}{new}" for new in order.values()}
+        for i, rule in enumerate(plan.rules):
+            own = tuple(Column(f"c{j}", c.type, True) for j, c in enumerate(columns(rule.body)))
+            self.loops[rule.name] = (f"loop{i}~inner{mark}", own, rule.distinct)
         loops = []
-        for i, (rule, _) in enumerate(bodies):
-            own = self.loops[rule.name][1]
-            feed = tuple(rename_sources(f, final) for f in feeds[i])
-            name = f"{hint(feed).replace('~inner', '')}~loop{mark}.{i}"
-            loops.append(
-                LoopOf(name, own, f"{mark}loop{i}~inner", f"{mark}loop{i}~body", feed, rule.distinct)
-            )
+        for i, rule in enumerate(plan.rules):
+            inner, own, _ = self.loops[rule.name]
+            feeds = tuple(Feed(b, b.outputs) for b in self.blocks(rule.body))
+            loops.append(LoopOf(f"loop{i}~{mark}", own, inner, f"loop{i}~body{mark}", feeds, rule.distinct))
         self.loops = outer_loops
         definition = FixpointOf(f"fixpoint~{mark}", tuple(loops), plan.limit)
         for loop, rule in zip(loops, plan.rules, strict=True):
@@ -474,11 +462,6 @@ def relations(plan: Plan) -> set[str]:
     if isinstance(plan, Scan):
         return {plan.relation}
     return {r for child in children(plan) for r in relations(child)}
-
-
-def rename_sources(feed: Feed, names: dict[str, str]) -> Feed:
-    sources = tuple(replace(s, relation=names.get(s.relation, s.relation)) for s in feed.block.sources)
-    return replace(feed, block=replace(feed.block, sources=sources))
 
 
 def split_equalities(

@@ -14,16 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import assert_never
 
 from evercurrent.algebra.nodes import Aggregate, Distinct, Plan, SetOperation, Top, Window, columns
 from evercurrent.data.types import BIGINT
 from evercurrent.delta.aggregates import Part, Parts, read
 from evercurrent.delta.blocks import Block, dependencies, names_of, replace_columns
-from evercurrent.delta.definitions import Feed, KeyedOf, Keys, StateOf, canonical, digest, hint, plain
+from evercurrent.delta.definitions import Feed, KeyedOf, Keys, StateOf, canonical, digest, hint
 from evercurrent.delta.program import WEIGHT, Accumulator, Finalize, Ranked, Windowed, weight_column
 from evercurrent.term.build import call, case, conjunction, lit
-from evercurrent.term.nodes import Column, SortKey, Term, WindowFunction
+from evercurrent.term.nodes import Column, SortKey, Term
 from evercurrent.term.nullable import nullable
 
 ONE = lit(1, BIGINT)
@@ -262,27 +261,5 @@ def relation(
     shown = {t.name: n for t, n in zip(outputs, names, strict=True) if isinstance(t, Column)}
     found: Keys = (tuple(shown[k] for k in key),) if one_per_group and all(k in shown for k in key) else ()
     kind = type(function).__name__.lower()
-    name = f"{state.name.split('~')[0]}~{kind}{digest(state.name, plain_text(function), repr(key))}"
+    name = f"{state.name.split('~')[0]}~{kind}{digest(state.name, repr(function), repr(key))}"
     return KeyedOf(name, own, state, tuple(key), function), found
-
-
-def plain_text(function: Finalize | Windowed | Ranked) -> str:
-    """The function as text, without places."""
-    outputs = [repr(plain(t)) for t in function.outputs]
-    match function:
-        case Finalize(_, multiplicity, scalar):
-            return f"{outputs}{plain(multiplicity)!r}{scalar}"
-        case Ranked(order, limit, offset):
-            keys = [(repr(plain(k.term)), k.descending, k.nulls_first) for k in order]
-            return f"{outputs}{keys}{limit}{offset}"
-        case Windowed(functions):
-            return f"{outputs}{[(c, window_text(f)) for c, f in functions]}"
-        case _:
-            assert_never(function)
-
-
-def window_text(f: WindowFunction) -> str:
-    terms = [*f.args, *f.partition, *(k.term for k in f.order), *([f.where] if f.where is not None else [])]
-    directions = [(k.descending, k.nulls_first) for k in f.order]
-    rest = (f.function, f.frame, f.distinct, f.ignore_nulls, f.options, len(f.args), len(f.partition))
-    return f"{[repr(plain(t)) for t in terms]}{directions}{rest}"

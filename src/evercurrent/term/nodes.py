@@ -12,7 +12,7 @@ beyond reading a type, no parent links.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evercurrent.data.types import Type
@@ -62,19 +62,8 @@ class Call:
     function: str
     args: tuple[Term, ...]
     type: Type
-    place: Place | None = None
-
-    def __eq__(self, other: object) -> bool:
-        # The place says where the text stood, not what it means.
-        return (
-            isinstance(other, Call)
-            and self.function == other.function
-            and self.args == other.args
-            and self.type == other.type
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.function, self.args, self.type))
+    # Where the text stood, not what it means: it is no part of a call's identity.
+    place: Place | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
