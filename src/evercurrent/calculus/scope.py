@@ -9,7 +9,7 @@ outer join are outside the scope of its variables. A nested query sees everythin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
@@ -142,11 +142,11 @@ def substitute_term(term: Term, bindings: Bindings, names: Names | None = None) 
 
 def substitute_qualifiers(
     qualifiers: tuple[Qualifier, ...], bindings: Bindings, names: Names | None = None
-) -> tuple[tuple[Qualifier, ...], Bindings]:
-    """Qualifiers with free variables replaced, and the bindings that hold in their scope."""
+) -> tuple[tuple[Qualifier, ...], Callable[[Term], Term]]:
+    """Qualifiers with free variables replaced, and the same substitution for terms in their scope."""
     whole = Comprehension("bag", (), qualifiers, ())
     replaced, inner = _substitution(bindings, names, whole).qualifiers(qualifiers)
-    return replaced, inner.bindings
+    return replaced, inner.term
 
 
 def rename_apart(query: Query, names: Names) -> Query:
@@ -156,18 +156,22 @@ def rename_apart(query: Query, names: Names) -> Query:
 
 def _substitution(bindings: Bindings, names: Names | None, node: Query | Term) -> _Substitution:
     if names is not None:
-        return _Substitution(bindings, names, True)
-    return _Substitution(bindings, Names(variable_names(node)), False)
+        return _Substitution(bindings, {}, names, True)
+    return _Substitution(bindings, {}, Names(variable_names(node)), False)
 
 
 class _Substitution:
-    """`always`: every binder is renamed; otherwise only one that would capture."""
+    """What free variables become: terms (`bindings`), or the same variables under other names (`renamed`).
 
-    def __init__(self, bindings: Bindings, names: Names, always: bool) -> None:
+    `always`: every binder is renamed; otherwise only one that would capture.
+    """
+
+    def __init__(self, bindings: Bindings, renamed: Mapping[str, str], names: Names, always: bool) -> None:
         self.bindings = bindings
+        self.renamed = renamed
         self.names = names
         self.always = always
-        self.captured: frozenset[str] = frozenset[str]().union(*map(free_variables, bindings.values()))
+        self.captured = frozenset(renamed.values()).union(*map(free_variables, bindings.values()))
 
     def binder(self, variable: Variable) -> tuple[Variable, _Substitution]:
         """What a binder is called from here on, and the substitution in its scope."""
@@ -175,17 +179,18 @@ class _Substitution:
         if self.always or name in self.captured:
             self.names.taken |= self.captured
             name = self.names.fresh(name)
-        renamed = replace(variable, name=name)
-        inner = {old: term for old, term in self.bindings.items() if old != variable.name}
+        bindings = {old: term for old, term in self.bindings.items() if old != variable.name}
+        renamed = {old: new for old, new in self.renamed.items() if old != variable.name}
         if name != variable.name:
-            inner[variable.name] = renamed
-        return renamed, _Substitution(inner, self.names, self.always)
+            renamed[variable.name] = name
+        return replace(variable, name=name), _Substitution(bindings, renamed, self.names, self.always)
 
     def term(self, term: Term) -> Term:
         match term:
             case Variable(name):
-                found = self.bindings.get(name)
-                return term if found is None else found
+                if name in self.renamed:
+                    return replace(term, name=self.renamed[name])
+                return self.bindings.get(name, term)
             case Field(of, name):
                 return select(self.term(of), name, term)
             case Lambda(parameters, body):

@@ -53,7 +53,7 @@ def flatten_generator(query: Query) -> Query | None:
                     continue
                 names = Names(variable_names(rest) - {variable.name})
                 renamed, scope = substitute_qualifiers(inner, {}, names)
-                record = record_of(fields, tuple(substitute_term(t, scope) for t in head))
+                record = record_of(fields, tuple(map(scope, head)))
                 return with_binding(query, i, renamed, variable, record)
             case _:
                 pass
@@ -164,7 +164,7 @@ def with_binding(
 ) -> Comprehension:
     """The comprehension with its i-th qualifier replaced, and its variable by a value in what follows."""
     later, scope = substitute_qualifiers(query.qualifiers[i + 1 :], {variable.name: value})
-    head = tuple(substitute_term(t, scope) for t in query.head)
+    head = tuple(map(scope, query.head))
     return replace(query, head=head, qualifiers=(*query.qualifiers[:i], *instead, *later))
 
 

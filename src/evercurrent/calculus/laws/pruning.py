@@ -57,7 +57,7 @@ def _with_source(query: Comprehension, i: int, qualifier: Generator | OuterGener
         strict = {variable.name: replace(variable, nullable=False)}
         changed = OuterGenerator(variable, source, substitute_term(qualifier.on, strict))
     later, scope = substitute_qualifiers(query.qualifiers[i + 1 :], bindings)
-    head = tuple(substitute_term(t, scope) for t in query.head)
+    head = tuple(map(scope, query.head))
     return replace(query, head=head, qualifiers=(*query.qualifiers[:i], changed, *later))
 
 
