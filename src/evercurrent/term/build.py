@@ -17,11 +17,17 @@ from typing import Any
 
 from evercurrent.data.types import (
     BIGINT,
+    BINARY,
     BOOLEAN,
+    DATE,
     DOUBLE,
+    FLOAT,
     INT,
     NULL,
+    SMALLINT,
     STRING,
+    TIMESTAMP,
+    TINYINT,
     Array,
     Decimal,
     Integer,
@@ -32,7 +38,7 @@ from evercurrent.data.types import (
     Struct,
     Type,
 )
-from evercurrent.errors import QueryError
+from evercurrent.errors import EvaluationError, QueryError, UnsupportedError
 from evercurrent.source import Place
 from evercurrent.term import coerce
 from evercurrent.term.functions.casts import castable
@@ -98,6 +104,8 @@ def null(type: Type = NULL) -> Literal:
 def call(name: str, *args: Term, place: Place | None = None) -> Term:
     """The function applied, with its arguments coerced; simplified."""
     derived = DERIVED.get(name.lower())
+    if name.lower() == "decode" and len(args) > 2:
+        derived = _decode
     if derived is not None:
         return derived(args, place)
     function = find(name)
@@ -119,6 +127,10 @@ def _signature(function: Function, name: str, args: tuple[Term, ...], place: Pla
         return function.infer(types)
     except TypeMismatch as mismatch:
         raise QueryError(f"{name.upper()}: {mismatch}", place=place) from None
+    except EvaluationError as failure:  # of a constant parameter: a pattern, a unit
+        raise QueryError(f"{name.upper()}: {failure.message}", place=place, hint=failure.hint) from None
+    except UnsupportedError as failure:
+        raise UnsupportedError(failure.message, place=place, hint=failure.hint) from None
 
 
 def _coerce(term: Term, type: Type, place: Place | None) -> Term:
@@ -289,6 +301,44 @@ def _between(args: Arguments, place: Place | None) -> Term:
     return conjunction([call("ge", value, low, place=place), call("le", value, high, place=place)])
 
 
+def _struct(args: Arguments, place: Place | None) -> Term:
+    names = [a.name if isinstance(a, Field) else f"col{i}" for i, a in enumerate(args, 1)]
+    return record(list(zip(names, args, strict=True)))
+
+
+def _named_struct(args: Arguments, place: Place | None) -> Term:
+    names = args[::2]
+    if len(args) % 2 or not all(isinstance(n, Literal) and isinstance(n.value, str) for n in names):
+        raise QueryError("NAMED_STRUCT: names, as constants, and values must come in pairs", place=place)
+    return record([(n.value, v) for n, v in zip(names, args[1::2], strict=True) if isinstance(n, Literal)])
+
+
+def _decode(args: Arguments, place: Place | None) -> Term:
+    """DECODE(value, search, result, ..., default): a CASE in which NULL equals NULL."""
+    value, rest = args[0], args[1:]
+    pairs = list(zip(rest[::2], rest[1::2], strict=False))
+    default = rest[-1] if len(rest) % 2 else None
+    return case([(call("eqns", value, s, place=place), r) for s, r in pairs], default, place)
+
+
+def _zero_if_null(args: Arguments, place: Place | None) -> Term:
+    _arity("ZEROIFNULL", args, 1, 1, place)
+    return call("coalesce", args[0], lit(0), place=place)
+
+
+def _null_if_zero(args: Arguments, place: Place | None) -> Term:
+    _arity("NULLIFZERO", args, 1, 1, place)
+    return _nullif((args[0], lit(0)), place)
+
+
+def _cast_to(type: Type) -> Callable[[Arguments, Place | None], Term]:
+    def apply(args: Arguments, place: Place | None) -> Term:
+        _arity(str(type), args, 1, 1, place)
+        return cast(args[0], type, place=place)
+
+    return apply
+
+
 DERIVED: dict[str, Callable[[Arguments, Place | None], Term]] = {
     "if": _if,
     "iff": _if,
@@ -296,5 +346,21 @@ DERIVED: dict[str, Callable[[Arguments, Place | None], Term]] = {
     "ifnull": _nvl,
     "nvl2": _nvl2,
     "nullif": _nullif,
+    "zeroifnull": _zero_if_null,
+    "nullifzero": _null_if_zero,
     "between": _between,
+    "struct": _struct,
+    "named_struct": _named_struct,
+    "date": _cast_to(DATE),
+    "timestamp": _cast_to(TIMESTAMP),
+    "string": _cast_to(STRING),
+    "boolean": _cast_to(BOOLEAN),
+    "tinyint": _cast_to(TINYINT),
+    "smallint": _cast_to(SMALLINT),
+    "int": _cast_to(INT),
+    "bigint": _cast_to(BIGINT),
+    "float": _cast_to(FLOAT),
+    "double": _cast_to(DOUBLE),
+    "decimal": _cast_to(Decimal(10, 0)),
+    "binary": _cast_to(BINARY),
 }

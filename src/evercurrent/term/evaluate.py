@@ -55,6 +55,19 @@ class Environment:
 NestedMeaning = Callable[[Nested, Environment], Value]
 
 
+class Closure:
+    """The value of a lambda: a function of so many arguments (`arity`)."""
+
+    __slots__ = ("apply", "arity")
+
+    def __init__(self, apply: Callable[[tuple[Value, ...]], Value], arity: int) -> None:
+        self.apply = apply
+        self.arity = arity
+
+    def __call__(self, *values: Value) -> Value:
+        return self.apply(values)
+
+
 class _Names:
     """Scope of an environment: everything by name."""
 
@@ -179,7 +192,12 @@ def _case(branches: tuple[tuple[Term, Term], ...], otherwise: Term, scope: _Scop
 def _lambda(t: Lambda, scope: _Scope) -> Code:
     inner, extend = scope.bind(tuple(p.name for p in t.parameters))
     body = _compile(t.body, inner)
-    return lambda at: lambda *values: body(extend(at, values))
+    count = len(t.parameters)
+
+    def close(at: Any) -> Closure:
+        return Closure(lambda values: body(extend(at, values)), count)
+
+    return close
 
 
 def _call(t: Call, scope: _Scope) -> Code:

@@ -38,7 +38,6 @@ from evercurrent.term.coerce import (
     decimal_quotient,
     decimal_remainder,
     decimal_sum,
-    implicit,
 )
 from evercurrent.term.functions.calendar import (
     MICRO,
@@ -173,12 +172,9 @@ def _infer_div(types: Types) -> Signature:
     a, b = types
     if isinstance(a, Interval):
         return Signature((a, _scaling(b)), Interval(a.unit))
-    if isinstance(a, Decimal) != isinstance(b, Decimal) and implicit(b, a) | implicit(a, b):
-        other = b if isinstance(a, Decimal) else a
-        if isinstance(other, Integer | Null):
+    if isinstance(a, Decimal | Integer | Null) and isinstance(b, Decimal | Integer | Null):
+        if isinstance(a, Decimal) or isinstance(b, Decimal):
             return _numbers(types, decimal_quotient)
-    if isinstance(a, Decimal) and isinstance(b, Decimal):
-        return Signature(types, decimal_quotient(a, b))
     numeric(a, 0), numeric(b, 1)
     return Signature((DOUBLE, DOUBLE), DOUBLE)
 
@@ -337,7 +333,7 @@ def divide(a: float, b: float) -> float:
 
 
 def _implement_idiv(types: Types, result: Type) -> Binary:
-    x, y = _to_one_scale(types)
+    x, y = to_one_scale(types)
 
     def quotient(a: int, b: int) -> int:
         if b == 0:
@@ -347,7 +343,7 @@ def _implement_idiv(types: Types, result: Type) -> Binary:
     return quotient
 
 
-def _to_one_scale(types: Types) -> tuple[int, int]:
+def to_one_scale(types: Types) -> tuple[int, int]:
     match types:
         case (Decimal(scale=s), Decimal(scale=t)):
             m = max(s, t)
@@ -365,7 +361,7 @@ def _implement_mod(types: Types, result: Type) -> Binary:
             return NAN if math.isinf(a) or a != a or b != b else math.fmod(a, b)
 
         return modulo
-    x, y = _to_one_scale(types)
+    x, y = to_one_scale(types)
     m = max((t.scale for t in types if isinstance(t, Decimal)), default=0)
 
     def rest(a: int, b: int) -> int:

@@ -11,14 +11,11 @@ the type it wants if that can be done implicitly.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from evercurrent.data.types import (
     DOUBLE,
-    STRING,
     Array,
-    Decimal,
-    Float,
-    Integer,
     Interval,
     Null,
     String,
@@ -26,7 +23,7 @@ from evercurrent.data.types import (
     is_numeric,
 )
 from evercurrent.term.coerce import common_type, implicit
-from evercurrent.term.functions.function import Signature, TypeMismatch, Types
+from evercurrent.term.functions.function import Function, Signature, TypeMismatch, Types
 
 Infer = Callable[[Types], Signature]
 
@@ -112,6 +109,23 @@ def any_types(least: int, result: Type, most: int | None = None) -> Infer:
     return infer
 
 
-TEXT = (STRING,)
-EXACT = (Integer, Decimal)
-APPROXIMATE = (Float,)
+def simple(
+    name: str,
+    args: Types,
+    result: Type,
+    meaning: Callable[..., Any],
+    least: int | None = None,
+    *,
+    fails: bool = False,
+    nullable: bool = False,
+    strict: bool = True,
+) -> Function:
+    """A function of fixed types whose meaning does not depend on them."""
+    return Function(
+        name,
+        fixed(args, result, least),
+        lambda types, result: meaning,
+        strict=strict,
+        fails=fails,
+        nullable=nullable,
+    )

@@ -13,7 +13,23 @@ from typing import Any
 
 from evercurrent.data.types import Integer, Type
 from evercurrent.data.values import NAN, float32
-from evercurrent.term.functions import arithmetic, comparison, logic, ring
+from evercurrent.term.functions import (
+    arithmetic,
+    arrays,
+    codes,
+    comparison,
+    date_texts,
+    datetimes,
+    formats,
+    lambdas,
+    logic,
+    maps,
+    matching,
+    numeric,
+    ring,
+    rounding,
+    strings,
+)
 from evercurrent.term.functions.failures import division_by_zero, overflow
 from evercurrent.term.functions.function import Function, Types
 
@@ -21,12 +37,61 @@ FAMILIES = (
     arithmetic.FUNCTIONS,
     comparison.FUNCTIONS,
     logic.FUNCTIONS,
+    numeric.FUNCTIONS,
+    rounding.FUNCTIONS,
+    strings.FUNCTIONS,
+    codes.FUNCTIONS,
+    formats.FUNCTIONS,
+    matching.FUNCTIONS,
+    datetimes.FUNCTIONS,
+    date_texts.FUNCTIONS,
+    arrays.FUNCTIONS,
+    maps.FUNCTIONS,
+    lambdas.FUNCTIONS,
     ring.RING,
 )
 
 FUNCTIONS: dict[str, Function] = {f.name: f for family in FAMILIES for f in family}
 
-ALIASES: dict[str, str] = {}
+ALIASES: dict[str, str] = {
+    alias: name
+    for name, aliases in {
+        "array_size": "",
+        "bitand": "bitwise_and",
+        "bitor": "bitwise_or",
+        "bitxor": "bitwise_xor",
+        "bitnot": "bitwise_not",
+        "ceil": "ceiling",
+        "chr": "char",
+        "concat": "",
+        "date_add": "dateadd",
+        "date_part": "datepart extract",
+        "datediff": "date_diff",
+        "day": "dayofmonth",
+        "eqns": "equal_null",
+        "format_string": "printf",
+        "is_not_null": "isnotnull",
+        "is_null": "isnull",
+        "length": "char_length character_length len",
+        "locate": "position charindex",
+        "lower": "lcase",
+        "mod": "modulo",
+        "neg": "negative",
+        "power": "pow",
+        "aggregate": "reduce",
+        "replace": "",
+        "rlike": "regexp_like regexp",
+        "sha1": "sha",
+        "sign": "signum",
+        "size": "cardinality",
+        "substring": "substr",
+        "timestampadd": "",
+        "trim": "btrim",
+        "unix_timestamp": "to_unix_timestamp",
+        "upper": "ucase",
+    }.items()
+    for alias in aliases.split()
+}
 
 
 def _overflow(bits: int) -> Callable[[], Any]:
