@@ -1,0 +1,203 @@
+"""CREATE and DROP: tables, views, assertions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal as Choice
+
+from sqlglot import exp
+
+from evercurrent.calculus.nodes import Comprehension, Exists, Filter, Query
+from evercurrent.calculus.walk import relations_of
+from evercurrent.catalog.nodes import Assertion, View
+from evercurrent.data.types import BOOLEAN, Member
+from evercurrent.frontend.sql import expressions, queries, tables
+from evercurrent.frontend.sql.results import Result, renamed
+from evercurrent.frontend.sql.scope import Env, Rows
+from evercurrent.frontend.sql.statements import (
+    CreateAssertion,
+    CreateTable,
+    CreateView,
+    DropRelation,
+    Statement,
+    Truncate,
+)
+from evercurrent.frontend.sql.syntax import Tokens, parse_tokens
+from evercurrent.term import build
+from evercurrent.term.nodes import Call, Literal
+
+Policy = Choice["incremental", "auto", "full"]
+POLICIES: tuple[Policy, ...] = ("incremental", "auto", "full")
+
+
+def create(env: Env, node: exp.Create, text: str, policy: Policy = "incremental") -> Statement:
+    kind = str(node.args.get("kind") or "").upper()
+    replace, exists = bool(node.args.get("replace")), bool(node.args.get("exists"))
+    if replace and exists:
+        raise env.wrong("CREATE OR REPLACE and IF NOT EXISTS exclude each other", node)
+    if kind == "VIEW":
+        return CreateView(view(env, node, text, policy), replace, exists)
+    if kind == "TABLE":
+        if node.expression is not None:
+            raise env.unsupported("CREATE TABLE AS", node, hint="create the table, then INSERT INTO it")
+        return CreateTable(tables.table(env, node, options(env, node)), replace, exists)
+    raise env.unsupported(f"CREATE {kind}", node)
+
+
+def name_of(env: Env, node: exp.Expression | None) -> str:
+    """The name of a relation, as it is written."""
+    target = node.this if isinstance(node, exp.Schema) else node
+    if not isinstance(target, exp.Table) or not isinstance(target.this, exp.Identifier):
+        raise env.wrong("a name is expected here", node)
+    return ".".join(p.name for p in target.parts)
+
+
+IGNORED = (
+    exp.FileFormatProperty,
+    exp.SchemaCommentProperty,
+    exp.MaterializedProperty,
+    exp.TemporaryProperty,
+    exp.LocationProperty,
+)
+
+
+def options(env: Env, node: exp.Create) -> dict[str, str]:
+    """WITH (...) and TBLPROPERTIES (...), as strings under lower-case names."""
+    found: dict[str, str] = {}
+    properties = node.args.get("properties")
+    for property_ in properties.expressions if properties is not None else ():
+        if isinstance(property_, IGNORED):
+            continue
+        if type(property_) is not exp.Property:
+            raise env.unsupported(f"{property_.key} in CREATE", property_, node)
+        value = property_.args.get("value")
+        text = str(value.this) if isinstance(value, exp.Boolean) else getattr(value, "name", str(value))
+        found[property_.name.lower()] = text.lower()
+    return found
+
+
+# --- views -------------------------------------------------------------------------------------------------
+
+
+def view(env: Env, node: exp.Create, text: str, policy: Policy) -> View:
+    if node.expression is None:
+        raise env.wrong("a view needs AS and a query", node)
+    name = name_of(env, node.this)
+    columns = list(node.this.expressions) if isinstance(node.this, exp.Schema) else []
+    chosen = options(env, node).get("policy", policy)
+    if chosen not in POLICIES:
+        raise env.wrong(f"there is no policy {chosen}", node.args.get("properties"), node, hint="there is incremental, auto, full")
+    result = queries.query(env, node.expression, keep_order=True)
+    identifiers = [c.this if isinstance(c, exp.ColumnDef) else c for c in columns]
+    names = renamed(env, result.names, identifiers, node)
+    query = named(env, node.expression, Result(result.query, names, result.order))
+    return View(
+        name=name,
+        fields=query.fields,
+        query=query,
+        order=result.order,
+        text=text,
+        policy=chosen,  # type: ignore[arg-type]
+        uses=relations_of(query),
+    )
+
+
+def named(env: Env, node: exp.Expression, result: Result) -> Query:
+    """The query with its fields under their SQL names, which must differ from each other."""
+    query, names = result.query, result.names
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            hint = "give one of them another name with AS"
+            raise env.wrong(f"two columns are called {name}", node, hint=hint)
+        seen.add(name.lower())
+    if len(query.fields) > len(names):
+        raise env.unsupported(
+            "ordering a view by what is not one of its columns", node, hint="add the expression to the select list"
+        )
+    if tuple(f.name for f in query.fields) == names:
+        return query
+    return renamed_fields(env, query, names)
+
+
+def renamed_fields(env: Env, query: Query, names: Sequence[str]) -> Query:
+    from evercurrent.calculus.nodes import Generator
+
+    fields = tuple(Member(n, f.type, f.nullable) for n, f in zip(names, query.fields, strict=True))
+    if isinstance(query, Comprehension):
+        return Comprehension(query.monoid, query.head, query.qualifiers, fields)
+    variable = env.variable("v", query)
+    head = tuple(build.field(variable, f.name) for f in query.fields)
+    return Comprehension("bag", head, (Generator(variable, query),), fields)
+
+
+# --- assertions --------------------------------------------------------------------------------------------
+
+
+def create_assertion(env: Env, tokens: Tokens) -> CreateAssertion:
+    """CREATE [OR REPLACE] ASSERTION [IF NOT EXISTS] name CHECK (condition).
+
+    What must hold becomes a query that must stay empty: of NOT EXISTS (q) it is q, whose rows are then the violation.
+    """
+    i, replace, exists = 1, False, False
+    if tokens.word(1) == "OR":
+        i, replace = 3, True
+    i += 1
+    if [tokens.word(i), tokens.word(i + 1), tokens.word(i + 2)] == ["IF", "NOT", "EXISTS"]:
+        i, exists = i + 3, True
+    if i >= len(tokens.tokens) or tokens.word(i + 1) != "CHECK":
+        from evercurrent.errors import QueryError
+
+        raise QueryError("an assertion is written CREATE ASSERTION name CHECK (condition)", place=tokens.place(i))
+    name = tokens.tokens[i].text
+    node = parse_tokens(tokens.since(i + 2), exp.Condition)
+    condition = expressions.condition(Rows(env, (), "an assertion"), node, "CHECK")
+    query = violations(env, condition)
+    text = tokens.text[tokens.tokens[0].start : tokens.tokens[-1].end + 1]
+    return CreateAssertion(Assertion(name, query.fields, query, text, relations_of(query)), replace, exists)
+
+
+def violations(env: Env, condition: object) -> Query:
+    """The query that is empty as long as the condition is not FALSE."""
+    match condition:
+        case Call("not", (Exists(query),)):
+            return query
+        case _:
+            failed = build.call("not", condition)  # type: ignore[arg-type]
+            fields = (Member("violated", BOOLEAN, False),)
+            return Comprehension("bag", (Literal(True, BOOLEAN),), (Filter(failed),), fields)
+
+
+# --- dropping ----------------------------------------------------------------------------------------------
+
+
+def drop(env: Env, node: exp.Drop) -> DropRelation:
+    kind = str(node.args.get("kind") or "").lower()
+    if kind not in ("table", "view"):
+        raise env.unsupported(f"DROP {kind.upper()}", node)
+    targets = node.args.get("tables") or ([node.this] if node.this is not None else [])
+    if len(targets) != 1:
+        raise env.unsupported("DROP of several relations at once", node)
+    name = name_of(env, targets[0])
+    cascade = bool(node.args.get("cascade"))
+    return DropRelation(kind, name, bool(node.args.get("exists")), cascade)  # type: ignore[arg-type]
+
+
+def drop_assertion(tokens: Tokens) -> DropRelation:
+    from evercurrent.errors import QueryError
+
+    i, exists = 2, False
+    if [tokens.word(2), tokens.word(3)] == ["IF", "EXISTS"]:
+        i, exists = 4, True
+    if len(tokens.tokens) != i + 1:
+        raise QueryError("an assertion is dropped with DROP ASSERTION name", place=tokens.place(i + 1))
+    return DropRelation("assertion", tokens.tokens[i].text, exists)
+
+
+def truncate(env: Env, node: exp.TruncateTable) -> Truncate:
+    if len(node.expressions) != 1 or node.args.get("partition"):
+        raise env.unsupported("this form of TRUNCATE", node)
+    name = name_of(env, node.expressions[0])
+    return Truncate(tables.known_table(env, name, node.expressions[0]).name)
+
+

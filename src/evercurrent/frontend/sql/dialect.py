@@ -1,0 +1,110 @@
+"""The grammar: sqlglot's Spark dialect, kept close to the text.
+
+sqlglot translates between dialects, so it turns function calls into its own classes, accepts what it does not
+understand as a raw command, and reads CAST as TRY_CAST. Here nothing is translated: a call keeps the name that the user
+wrote (only the few with a syntax of their own, such as EXTRACT and TRIM, have a class), CAST is strict, what is not
+understood is an error, and an error knows the offsets of the token where it was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ParseError
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokens import Token, TokenType
+
+# Calls whose arguments are separated by words.
+WORDED = ("CAST", "TRY_CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "SUBSTR", "TRIM")
+
+# Names that are functions even without parentheses.
+BARE = ("CASE",)
+
+
+class Malformed(ParseError):
+    """A syntax error; `start:end` are offsets in the text."""
+
+    def __init__(self, message: str, start: int, end: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.start = start
+        self.end = end
+
+
+class EvercurrentParser(SparkParser):
+    FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
+    FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
+        name: parser for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in WORDED
+    }
+    NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
+        name: parser for name, parser in SparkParser.NO_PAREN_FUNCTION_PARSERS.items() if name in BARE
+    }
+    # "stored" is an option of tables, not Hive's STORED AS.
+    PROPERTY_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
+        name: parser for name, parser in SparkParser.PROPERTY_PARSERS.items() if name != "STORED"
+    }
+    STRICT_CAST = True
+    SUPPORTS_TABLE_QUERY = True
+    # In Spark || binds like + and -, and the bitwise operators bind weaker, each at a level of its own.
+    TERM: ClassVar[dict[TokenType, type[exp.Expression]]] = {
+        **SparkParser.TERM,
+        TokenType.DPIPE: exp.DPipe,
+    }
+
+    furthest: Malformed | None = None
+
+    def raise_error(self, message: str, token: Any = None) -> None:
+        found = token or self._curr or self._prev
+        start, end = (found.start, found.end + 1) if found else (0, 0)
+        error = Malformed(message, start, end)
+        # sqlglot tries alternatives and drops the errors of those that fail; the one that came furthest says most.
+        if self.furthest is None or start >= self.furthest.start:
+            self.furthest = error
+        raise error
+
+    def _parse_bitwise(self) -> exp.Expression | None:
+        return self._bitwise_level(0)
+
+    BITWISE_LEVELS: ClassVar[tuple[tuple[TokenType, type[exp.Expression]], ...]] = (
+        (TokenType.PIPE, exp.BitwiseOr),
+        (TokenType.CARET, exp.BitwiseXor),
+        (TokenType.AMP, exp.BitwiseAnd),
+    )
+
+    def _bitwise_level(self, level: int) -> exp.Expression | None:
+        if level == len(self.BITWISE_LEVELS):
+            return self._shift()
+        operator, node = self.BITWISE_LEVELS[level]
+        this = self._bitwise_level(level + 1)
+        while self._match(operator):
+            this = self.expression(node(this=this, expression=self._bitwise_level(level + 1)))
+        return this
+
+    def _shift(self) -> exp.Expression | None:
+        this = self._parse_term()
+        while True:
+            if self._match_pair(TokenType.LT, TokenType.LT):
+                this = self.expression(exp.BitwiseLeftShift(this=this, expression=self._parse_term()))
+            elif self._match_pair(TokenType.GT, TokenType.GT):
+                this = self.expression(exp.BitwiseRightShift(this=this, expression=self._parse_term()))
+            else:
+                return this
+
+    def _parse_as_command(self, start: Token) -> exp.Command:
+        """Reached where sqlglot would give up on a statement and keep it as a text."""
+        self.raise_error("I do not understand this statement from here on")
+        raise AssertionError
+
+    def _warn_unsupported(self) -> None:
+        """Commands are refused later, with their place; nothing is logged."""
+
+
+class EvercurrentSpark(Spark):
+    class Tokenizer(Spark.Tokenizer):
+        # Spark 4 reads '' inside a string as a quote.
+        STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']
+
+    Parser = EvercurrentParser

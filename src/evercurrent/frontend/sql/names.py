@@ -1,0 +1,58 @@
+"""The text of a query: places in it, and suggestions for a name that is not there.
+
+sqlglot keeps offsets on identifiers, literals and calls; the place of anything else is the hull of the places inside it.
+
+>>> suggestion("custmer", ["customer", "total"])
+'did you mean customer?'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from sqlglot import exp
+
+from evercurrent.source import Place
+
+
+def place_of(text: str, node: exp.Expression | None) -> Place | None:
+    """The range of the text that a syntax node was read from; None if nothing in it has a place."""
+    if node is None:
+        return None
+    start, end = len(text), -1
+    for part in node.walk():
+        meta = part.meta if part._meta else {}
+        if meta.get("start") is not None and meta.get("end") is not None:
+            start, end = min(start, meta["start"]), max(end, meta["end"] + 1)
+    return Place(text, start, end) if start < end else None
+
+
+def suggestion(name: str, known: Iterable[str]) -> str | None:
+    """A hint that names the closest known name, or lists the few that there are."""
+    candidates = list(dict.fromkeys(known))
+    lowered = {c.lower(): c for c in candidates}
+    close = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {lowered[close[0]]}?"
+    if 0 < len(candidates) <= 12:
+        return f"there is {', '.join(candidates)}"
+    return None
+
+
+def unique(names: Iterable[str]) -> tuple[str, ...]:
+    """The same names, later duplicates numbered, whatever their case.
+
+    >>> unique(["id", "x", "ID"])
+    ('id', 'x', 'ID_2')
+    """
+    taken: set[str] = set()
+    result: list[str] = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate.lower() in taken:
+            number += 1
+            candidate = f"{name}_{number}"
+        taken.add(candidate.lower())
+        result.append(candidate)
+    return tuple(result)

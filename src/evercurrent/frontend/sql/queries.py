@@ -1,0 +1,60 @@
+"""Any query: WITH, and what kind of query it is."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from evercurrent.frontend.sql import recursion, select, setops
+from evercurrent.frontend.sql.results import Result, renamed
+from evercurrent.frontend.sql.scope import Cte, Env
+
+
+def query(env: Env, node: exp.Expression, keep_order: bool = False) -> Result:
+    """A query and the names of its columns; its order is kept only where `keep_order` says so."""
+    env = with_ctes(env, node)
+    match node:
+        case exp.Select():
+            return select.select(env, node, keep_order)
+        case exp.SetOperation():
+            return setops.set_operation(env, node, keep_order)
+        case exp.Subquery():
+            return _parenthesised(env, node, keep_order)
+        case exp.Values():
+            values = setops.values(env, node)
+            alias = node.args.get("alias")
+            names = tuple(f.name for f in values.fields)
+            if isinstance(alias, exp.TableAlias):
+                names = renamed(env, names, alias.args.get("columns") or [], node)
+            return setops.ordered_query(env, node, Result(values, names), keep_order)
+        case exp.Table():
+            star = exp.Select(expressions=[exp.Star()], from_=exp.From(this=node))
+            return select.select(env, star, keep_order)
+        case _:
+            raise env.wrong("a query is expected here", node)
+
+
+def _parenthesised(env: Env, node: exp.Subquery, keep_order: bool) -> Result:
+    outer_order = any(node.args.get(k) for k in ("order", "limit", "offset"))
+    inner = query(env, node.this, keep_order and not outer_order)
+    return setops.ordered_query(env, node, inner, keep_order) if outer_order else inner
+
+
+def with_ctes(env: Env, node: exp.Expression) -> Env:
+    """The environment with the CTEs of a query's WITH."""
+    clause = node.args.get("with_")
+    if clause is None:
+        return env
+    recursive = bool(clause.args.get("recursive"))
+    seen: set[str] = set()
+    for cte in clause.expressions:
+        name = cte.alias
+        if name.lower() in seen:
+            raise env.wrong(f"two queries in WITH are called {name}", cte.args.get("alias"), cte)
+        seen.add(name.lower())
+        columns = list(cte.args["alias"].args.get("columns") or [])
+        if recursive and recursion.mentions(cte.this, name):
+            env = env.with_cte(name, recursion.fixpoint(env, name, columns, cte))
+        else:
+            result = query(env, cte.this)
+            env = env.with_cte(name, Cte(result.query, renamed(env, result.names, columns, cte)))
+    return env

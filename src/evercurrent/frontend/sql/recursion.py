@@ -1,0 +1,196 @@
+"""WITH RECURSIVE to fixpoints.
+
+    WITH RECURSIVE reach(x, y) AS (SELECT x, y FROM edge UNION SELECT r.x, e.y FROM reach r JOIN edge e ON r.y = e.x)
+
+Branches that do not read the relation are its anchors; they give its columns their names and types. Every branch, anchor
+or step, is an input of one union, which is the body. UNION makes it a set, on which cycles do no harm; UNION ALL a bag.
+Types of the steps widen those of the anchors until they agree; where they grow for ever (decimals), steps are cast.
+The relation may be read any number of times, but only where more of it gives more of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from evercurrent.calculus.nodes import (
+    Comprehension,
+    Definition,
+    Exists,
+    Filter,
+    Fixpoint,
+    FullOuter,
+    Generator,
+    Group,
+    OuterGenerator,
+    Quantified,
+    Query,
+    Relation,
+    SetOperation,
+    Top,
+    Union,
+    Unnest,
+    Window,
+)
+from evercurrent.calculus.walk import relations_of
+from evercurrent.data.types import Member, Null, Type
+from evercurrent.frontend.sql import queries
+from evercurrent.frontend.sql.names import unique
+from evercurrent.frontend.sql.results import renamed, with_types
+from evercurrent.frontend.sql.scope import Cte, Env
+from evercurrent.term.coerce import common_type
+from evercurrent.term.functions.function import TypeMismatch
+from evercurrent.term.nodes import Term
+
+ROUNDS = 3
+
+
+def mentions(node: exp.Expression, name: str) -> bool:
+    """Whether a relation of this name is read in a query, as far as syntax tells."""
+    return any(
+        isinstance(t.this, exp.Identifier) and not t.args.get("db") and t.name.lower() == name.lower()
+        for t in node.find_all(exp.Table)
+    )
+
+
+def fixpoint(env: Env, name: str, columns: list[exp.Identifier], cte: exp.CTE) -> Cte:
+    env = queries.with_ctes(env, cte.this)
+    branches, distinct = _branches(env, cte)
+    anchors = [b for b in branches if not mentions(b, name)]
+    steps = [b for b in branches if mentions(b, name)]
+    if not anchors:
+        raise env.wrong(
+            f"{name} is defined by itself alone", cte.args.get("alias"), cte, hint="add a branch that does not read it"
+        )
+    first = [queries.query(env, a) for a in anchors]
+    names = renamed(env, first[0].names, columns, cte)
+    for node, result in zip(anchors, first, strict=True):
+        if len(result.names) != len(names):
+            raise env.wrong(f"this branch has {len(result.names)} columns, the first has {len(names)}", node)
+    relation = env.names.fresh(f"{name}@1")
+    types = _common(env, [[f.type for f in r.query.fields] for r in first], anchors)
+    reading: list[Query] = []
+    for round_ in range(ROUNDS):
+        fields = tuple(Member(n, t, True) for n, t in zip(unique(names), types, strict=True))
+        inner = env.with_cte(name, Cte(Relation(relation, fields), names))
+        reading = [_step(inner, step, name, relation, len(names)) for step in steps]
+        wider = _common(env, [types, *([f.type for f in q.fields] for q in reading)], [cte, *steps])
+        if wider == types:
+            break
+        if round_ < ROUNDS - 1 or any(isinstance(t, Null) for t in types):
+            types = wider
+    body = tuple(with_types(env, q, types) for q in [*(r.query for r in first), *reading])
+    definition = Definition(relation, Union(body, fields), fields, distinct)
+    return Cte(Fixpoint((definition,), relation, fields), names)
+
+
+def _branches(env: Env, cte: exp.CTE) -> tuple[list[exp.Expression], bool]:
+    """The branches of the unions that a recursive query is made of, and whether duplicates are dropped."""
+    top = cte.this.unnest() if isinstance(cte.this, exp.Subquery) else cte.this
+    if not isinstance(top, exp.Union):
+        raise env.wrong(f"{cte.alias} reads itself, but it is no UNION", cte.args.get("alias"), cte)
+    if any(top.args.get(k) for k in ("order", "limit", "offset")):
+        raise env.unsupported("ORDER BY or LIMIT on a recursive query", top, cte, hint="put it on what reads it")
+    distinct = bool(top.args.get("distinct"))
+
+    def parts(node: exp.Expression) -> Iterator[exp.Expression]:
+        inner = node.unnest() if isinstance(node, exp.Subquery) and node.is_wrapper else node
+        if isinstance(inner, exp.Union) and not any(inner.args.get(k) for k in ("order", "limit", "offset", "with_")):
+            if bool(inner.args.get("distinct")) and not distinct:
+                if mentions(inner, cte.alias):
+                    raise env.unsupported("UNION inside UNION ALL in a recursive query", inner, cte)
+                yield inner
+                return
+            yield from parts(inner.this)
+            yield from parts(inner.expression)
+        else:
+            yield inner
+
+    return [*parts(top.this), *parts(top.expression)], distinct
+
+
+def _common(env: Env, rows: Sequence[Sequence[Type]], nodes: Sequence[exp.Expression]) -> list[Type]:
+    types: list[Type] = []
+    for position, column in enumerate(zip(*rows, strict=True), 1):
+        try:
+            types.append(common_type(list(column)))
+        except TypeMismatch as error:
+            raise env.wrong(f"column {position}: {error}", *nodes) from None
+    return types
+
+
+def _step(env: Env, node: exp.Expression, name: str, relation: str, count: int) -> Query:
+    query = queries.query(env, node).query
+    if len(query.fields) != count:
+        raise env.wrong(f"this branch has {len(query.fields)} columns, the first has {count}", node)
+    reason = not_monotone(query, relation)
+    if reason is not None:
+        raise env.unsupported(
+            f"reading {name} {reason} of its own definition", node, hint="do it in the query that reads the result"
+        )
+    return query
+
+
+# --- where a recursive relation may be read ------------------------------------------------------------------
+
+
+def not_monotone(query: Query, relation: str) -> str | None:
+    """Why more rows of the relation could give fewer rows of the query; None if they cannot."""
+    if relation not in relations_of(query):
+        return None
+    match query:
+        case Relation():
+            return None
+        case Union(inputs):
+            return _first(not_monotone(q, relation) for q in inputs)
+        case Comprehension(_, head, qualifiers):
+            for qualifier in qualifiers:
+                reason = _qualifier(qualifier, relation)
+                if reason is not None:
+                    return reason
+            return "in a subquery of the select list" if any(_reads(t, relation) for t in head) else None
+        case SetOperation(kind="intersect", all=False, left=left, right=right):
+            return not_monotone(left, relation) or not_monotone(right, relation)
+        case SetOperation(kind="except", left=left, right=right):
+            return "under EXCEPT" if relation in relations_of(right) else not_monotone(left, relation)
+        case SetOperation():
+            return "under INTERSECT ALL"
+        case Group():
+            return "under an aggregate or GROUP BY"
+        case Window():
+            return "under a window function"
+        case Top():
+            return "under LIMIT"
+        case FullOuter():
+            return "in an outer join"
+        case Fixpoint():
+            return "inside another recursive query"
+        case _:
+            return "in this place"
+
+
+def _qualifier(qualifier: Generator | OuterGenerator | Unnest | Filter, relation: str) -> str | None:
+    match qualifier:
+        case Generator(source=source):
+            return not_monotone(source, relation)
+        case OuterGenerator(source=source, on=on):
+            return "in an outer join" if relation in relations_of(source) or _reads(on, relation) else None
+        case Unnest(collection=collection):
+            return "in an expression" if _reads(collection, relation) else None
+        case Filter(condition):
+            match condition:
+                case Exists(query):
+                    return not_monotone(query, relation)
+                case Quantified(every=False, args=args, query=query) if not any(_reads(a, relation) for a in args):
+                    return not_monotone(query, relation)
+                case _:
+                    return "in a condition other than EXISTS or IN" if _reads(condition, relation) else None
+
+
+def _reads(term: Term, relation: str) -> bool:
+    return relation in relations_of(term)
+
+
+def _first(reasons: Iterator[str | None]) -> str | None:
+    return next((r for r in reasons if r is not None), None)

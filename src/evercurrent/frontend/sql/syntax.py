@@ -1,0 +1,118 @@
+"""Text to syntax tree.
+
+Every way in which sqlglot can fail becomes a QueryError with its place.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel, ParseError, TokenError
+from sqlglot.tokens import Token, TokenType
+
+from evercurrent.errors import QueryError
+from evercurrent.frontend.sql.dialect import EvercurrentSpark, Malformed
+from evercurrent.source import Place
+
+OPEN = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
+CLOSE = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
+DEEPEST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of one statement, of the text that they were read from."""
+
+    text: str
+    tokens: list[Token]
+
+    def word(self, i: int) -> str:
+        """The i-th token in upper case; nothing past the end or for a quoted name or string."""
+        if i >= len(self.tokens) or self.tokens[i].token_type in (TokenType.IDENTIFIER, TokenType.STRING):
+            return ""
+        return self.tokens[i].text.upper()
+
+    def place(self, i: int) -> Place:
+        """The place of the i-th token; past the end that of the last."""
+        token = self.tokens[min(i, len(self.tokens) - 1)]
+        return Place(self.text, token.start, token.end + 1)
+
+    def since(self, i: int) -> Tokens:
+        return Tokens(self.text, self.tokens[i:])
+
+
+def tokenize(text: str) -> Tokens:
+    try:
+        return Tokens(text, EvercurrentSpark().tokenize(text))
+    except TokenError as error:
+        raise _of_token_error(text, error) from None
+
+
+def _of_token_error(text: str, error: TokenError) -> QueryError:
+    cause = str(error.__cause__ or error)
+    missing = re.match(r"Missing (.+) from \d+:(\d+)", cause, re.DOTALL)
+    if missing:
+        start = min(int(missing[2]), max(len(text) - 1, 0))
+        return QueryError(f"this is never closed: {missing[1]} is missing", place=Place(text, start, start + 1))
+    return QueryError("this is not SQL: it cannot be split into words", place=_whole(text))
+
+
+def _whole(text: str) -> Place:
+    return Place(text, 0, len(text))
+
+
+def split(text: str) -> list[Tokens]:
+    """The statements of a script: semicolons separate, except in strings, quoted names and comments."""
+    statements: list[Tokens] = []
+    current: list[Token] = []
+    for token in tokenize(text).tokens:
+        if token.token_type == TokenType.SEMICOLON:
+            statements.append(Tokens(text, current))
+            current = []
+        else:
+            current.append(token)
+    statements.append(Tokens(text, current))
+    return [s for s in statements if s.tokens]
+
+
+def parse_tokens(tokens: Tokens, into: type[exp.Expression] | None = None) -> exp.Expression:
+    """One statement, or with `into` one thing of that kind (`exp.Condition`: an expression)."""
+    if not tokens.tokens:
+        raise QueryError("the statement is empty")
+    _check_depth(tokens)
+    parser = EvercurrentSpark().parser(error_level=ErrorLevel.IMMEDIATE)
+    try:
+        if into is None:
+            found = parser.parse(tokens.tokens, tokens.text)
+        else:
+            found = parser.parse_into(into, tokens.tokens, tokens.text)
+    except ParseError as error:
+        malformed = parser.furthest or error
+        if isinstance(malformed, Malformed):
+            place = Place(tokens.text, malformed.start, malformed.end)
+            raise QueryError(f"syntax error: {_plain(malformed.message)}", place=place) from None
+        raise QueryError(f"syntax error: {_plain(str(error))}", place=_whole(tokens.text)) from None
+    except RecursionError:
+        raise QueryError("this is nested too deeply", hint="name parts of it in WITH, or in views") from None
+    if len(found) != 1 or found[0] is None:
+        raise QueryError("exactly one statement is expected here", place=_whole(tokens.text))
+    return found[0]
+
+
+def _plain(message: str) -> str:
+    first = message.splitlines()[0] if message else "unexpected text"
+    return {"Invalid expression / Unexpected token": "this is unexpected here"}.get(first, first.rstrip("."))
+
+
+def _check_depth(tokens: Tokens) -> None:
+    depth = 0
+    for token in tokens.tokens:
+        if token.token_type in OPEN:
+            depth += 1
+            if depth > DEEPEST:
+                place = Place(tokens.text, token.start, token.end + 1)
+                raise QueryError(f"more than {DEEPEST} brackets are open here", place=place)
+        elif token.token_type in CLOSE:
+            depth -= 1
