@@ -65,7 +65,10 @@ def show(query: Query | Ordered) -> str:
         case SetOperation(kind, all, left, right):
             return _bracket(f"{kind}{' all' if all else ''}", "(", [show(left), show(right)], ")")
         case FullOuter(left_variable, left, right_variable, right, on, head, fields):
-            sides = [f"{left_variable.name} <- {show(left)}", f"{right_variable.name} <- {show(right)}"]
+            sides = [
+                _after(f"{left_variable.name} <- ", show(left)),
+                _after(f"{right_variable.name} <- ", show(right)),
+            ]
             return _comprehension("full outer", _record(fields, head), [*sides, f"on {show_term(on)}"])
         case Group():
             return _group(query)
@@ -75,14 +78,16 @@ def show(query: Query | Ordered) -> str:
                 f"{f.name}: {terms.show_window_function(function_with_parts(w, _plain))}"
                 for f, w in zip(new, functions, strict=True)
             ]
-            return _bracket("window", "(", [f"{variable.name} <- {show(source)}", *shown], ")")
+            return _bracket("window", "(", [_after(f"{variable.name} <- ", show(source)), *shown], ")")
         case Top(variable, source, order, limit, offset):
-            parts = [f"{variable.name} <- {show(source)}"]
+            parts = [_after(f"{variable.name} <- ", show(source))]
             parts += [f"order by {', '.join(map(_sort_key, order))}"] if order else []
             parts += [f"offset {offset}"] if offset else []
             return _bracket("top" if limit is None else f"top {limit}", "(", parts, ")")
         case Fixpoint(definitions, result, _, limit):
-            shown = [f"{d.name} = {'set' if d.distinct else 'bag'} {show(d.body)}" for d in definitions]
+            shown = [
+                _after(f"{d.name} = {'set' if d.distinct else 'bag'} ", show(d.body)) for d in definitions
+            ]
             bound = [] if limit is None else [f"limit {limit}"]
             return _bracket(f"fixpoint {result}", "(", [*shown, *bound], ")")
         case _:
@@ -92,9 +97,9 @@ def show(query: Query | Ordered) -> str:
 def show_qualifier(qualifier: Qualifier) -> str:
     match qualifier:
         case Generator(variable, source):
-            return f"{variable.name} <- {show(source)}"
+            return _after(f"{variable.name} <- ", show(source))
         case OuterGenerator(variable, source, on):
-            return f"{variable.name} <-outer {show(source)} on {show_term(on)}"
+            return _after(f"{variable.name} <-outer ", show(source)) + f" on {show_term(on)}"
         case Unnest(variable, collection, outer, ordinal, inline):
             options = "".join(
                 f" {name}" for name, on in (("with position", ordinal), ("inline", inline)) if on
@@ -119,12 +124,12 @@ def _plain(term: Term) -> Term:
 def _nested(nested: Nested) -> str:
     match nested:
         case Scalar(query):
-            return f"the {show(query)}"
+            return _after("the ", show(query))
         case Exists(query):
-            return f"exists {show(query)}"
+            return _after("exists ", show(query))
         case Quantified(comparison, every, args, query):
             left = show_term(args[0]) if len(args) == 1 else f"({', '.join(map(show_term, args))})"
-            return f"({left} {INFIX[comparison][0]} {'all' if every else 'some'} {show(query)})"
+            return _after(f"({left} {INFIX[comparison][0]} {'all' if every else 'some'} ", show(query)) + ")"
         case _:
             raise AssertionError(f"a nested query of an unknown kind: {nested!r}")
 
@@ -136,7 +141,7 @@ def _group(query: Group) -> str:
         f"{f.name}: {terms.show_aggregate(aggregate_with_parts(a, _plain))}"
         for f, a in zip(query.fields[width:], query.aggregates, strict=False)
     ]
-    parts = [f"{query.variable.name} <- {show(query.source)}", f"by {keys}", *shown]
+    parts = [_after(f"{query.variable.name} <- ", show(query.source)), f"by {keys}", *shown]
     if query.sets is not None:
         names = [f.name for f in query.fields]
         sets = ", ".join(f"({', '.join(names[i] for i in kept)})" for kept in query.sets)
@@ -171,7 +176,7 @@ def _comprehension(monoid: str, head: str, qualifiers: list[str]) -> str:
     flat = f"{monoid}{{ {head}{' | ' if qualifiers else ''}{', '.join(qualifiers)} }}"
     if _fits(flat):
         return flat
-    margin = " " * (len(monoid) + 3)
+    margin = " " * (len(monoid) + 2)
     lines = [f"{monoid}{{ {_indent(head, margin)}"]
     for i, qualifier in enumerate(qualifiers):
         lines.append(f"{margin[:-2]}{'|' if i == 0 else ','} {_indent(qualifier, margin)}")
@@ -184,6 +189,11 @@ def _bracket(name: str, opening: str, parts: list[str], closing: str) -> str:
         return flat
     inner = ",\n  ".join(_indent(part, "  ") for part in parts)
     return f"{name}{opening}\n  {inner}{closing}"
+
+
+def _after(start: str, text: str) -> str:
+    """The text behind its start, further lines below its first."""
+    return start + _indent(text, " " * len(start.rpartition("\n")[2]))
 
 
 def _indent(text: str, margin: str) -> str:

@@ -89,7 +89,9 @@ class Writer:
         rng = self.rng
         if rng.random() < 0.15:
             w = width or rng.randint(1, 2)
-            rows = tuple(tuple(self.term(0, scope) for _ in range(w)) for _ in range(rng.choice([0, 1, 1, 1, 2, 2])))
+            rows = tuple(
+                tuple(self.term(0, scope) for _ in range(w)) for _ in range(rng.choice([0, 1, 1, 1, 2, 2]))
+            )
             return n.Values(rows, self.fields(w))
         relation = RELATIONS[rng.choice("rst")]
         return relation if width is None else self.projected(relation, scope, width)
