@@ -1,0 +1,53 @@
+"""Maps fuse with what is above them.
+
+Law. πf(πg(A)) = πf∘g(A);   γ k; a (πg(A)) = γ k∘g; a∘g (A). A computed column that is large and read more than once is
+left where it is: writing it out twice would compute it twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from evercurrent.algebra import build
+from evercurrent.algebra.nodes import Aggregate, Map, Plan
+from evercurrent.algebra.walk import aggregate_with_terms, replace_columns, rewrite, terms_of
+from evercurrent.catalog.catalog import Knowledge
+from evercurrent.term.nodes import Column, Term
+from evercurrent.term.walk import nodes
+
+LARGE = 12
+"""A term of more nodes than this is computed once."""
+
+
+def merge_map(plan: Plan, knowledge: Knowledge) -> Plan:
+    return rewrite(plan, _merge)
+
+
+def _merge(plan: Plan) -> Plan:
+    match plan:
+        case Map(Map(source, inner), outputs) if _cheap(inner, plan):
+            by_name = {c.name: t for c, t in inner}
+            return _merge(build.project(source, ((c, replace_columns(t, by_name)) for c, t in outputs)))
+        case Map(source, outputs):
+            return build.project(source, outputs)
+        case Aggregate(Map(source, inner), keys, aggregates) if _cheap(inner, plan):
+            by_name = {c.name: t for c, t in inner}
+            return _merge(
+                replace(
+                    plan,
+                    input=source,
+                    keys=tuple((c, replace_columns(t, by_name)) for c, t in keys),
+                    aggregates=tuple(
+                        (c, aggregate_with_terms(a, lambda t: replace_columns(t, by_name)))
+                        for c, a in aggregates
+                    ),
+                )
+            )
+        case _:
+            return plan
+
+
+def _cheap(inner: tuple[tuple[Column, Term], ...], above: Plan) -> bool:
+    read = Counter(n.name for t in terms_of(above) for n in nodes(t) if isinstance(n, Column))
+    return all(read[c.name] <= 1 or sum(1 for _ in nodes(t)) <= LARGE for c, t in inner)

@@ -1,0 +1,40 @@
+"""What all alternatives have in common is asked once.
+
+Law. (p and q) or (p and r) = p and (q or r). The common part, most often an equality, can then join or go down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from evercurrent.algebra.nodes import Join, Outer, Plan, Select, Semi
+from evercurrent.algebra.walk import rewrite
+from evercurrent.catalog.catalog import Knowledge
+from evercurrent.term.build import conjunction, conjuncts, disjunction
+from evercurrent.term.nodes import Call, Term
+
+
+def split_or(plan: Plan, knowledge: Knowledge) -> Plan:
+    return rewrite(plan, _split)
+
+
+def _split(plan: Plan) -> Plan:
+    match plan:
+        case Select() | Join() | Outer() | Semi():
+            return replace(plan, condition=conjunction(map(factored, conjuncts(plan.condition))))
+        case _:
+            return plan
+
+
+def factored(condition: Term) -> Term:
+    """The condition as a conjunction of what all its alternatives ask, and the rest."""
+    match condition:
+        case Call("or", alternatives):
+            parts = [conjuncts(a) for a in alternatives]
+            common = [c for c in parts[0] if all(c in others for others in parts[1:])]
+            if not common:
+                return condition
+            rest = disjunction(conjunction(c for c in part if c not in common) for part in parts)
+            return conjunction([*common, rest])
+        case _:
+            return condition
