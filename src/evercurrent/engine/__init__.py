@@ -1,0 +1,4 @@
+"""Engines: what runs maintenance programs.
+
+live    inside the Python process: programs become Python source
+"""

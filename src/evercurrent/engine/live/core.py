@@ -1,0 +1,233 @@
+"""One loaded program: its dictionaries, and the functions that were generated for it.
+
+Functions are generated when they are first needed, for each set of watched relations: most programs run with one or two
+such sets in their life.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evercurrent.data.zset import Row, ZSet
+from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program
+from evercurrent.engine.live.emit import Emitter
+from evercurrent.engine.live.keyed import is_unit
+from evercurrent.engine.live.layout import Layout, Storage, lay_out
+from evercurrent.engine.live.load import forget, load
+from evercurrent.engine.live.runtime.aggregates import factory
+from evercurrent.engine.live.runtime.fixpoint import Moving
+from evercurrent.engine.live.runtime.journal import Entry, undo
+from evercurrent.engine.live.runtime.ordered import Groups
+
+Run = Callable[[Iterable[tuple[Row, int]]], None]
+
+
+@dataclass(slots=True)
+class Kept:
+    """What a program takes over."""
+
+    storages: dict[str, Storage] = field(default_factory=dict)
+    fixpoints: dict[str, Moving] = field(default_factory=dict)
+    groups: dict[str, Groups] = field(default_factory=dict)
+
+
+class Core:
+    """A program with its states; whatever `kept` does not hold starts empty."""
+
+    def __init__(self, program: Program, kept: Kept, layouts: Mapping[str, Layout] | None = None) -> None:
+        self.program = program
+        layouts = lay_out(program) if layouts is None else layouts
+        self.storages = {s.name: kept.storages.get(s.name) or fresh(layouts[s.name]) for s in program.states}
+        fixpoints = [r for r in program.relations if isinstance(r, Fixpoint)]
+        self.fixpoints = {r.name: kept.fixpoints.get(r.name) or Moving(r) for r in fixpoints}
+        self.groups: dict[str, Groups] = {}
+        for r in program.relations:
+            if isinstance(r, Keyed) and not isinstance(r.function, Finalize):
+                groups = kept.groups.get(r.name)
+                if groups is None:
+                    groups = Groups(r, self.storages[r.state])
+                    groups.refill()
+                self.groups[r.name] = groups
+        self.journal: list[Entry] = []
+        self.emitter = Emitter(program, self.storages, self.groups, self.fixpoints, self.journal)
+        self.files: list[str] = []
+        self.listed = {
+            name
+            for r in program.relations
+            for name in ([loop.name for loop in r.loops] if isinstance(r, Fixpoint) else [r.name])
+            if not isinstance(r, Input) and not (isinstance(r, Linear) and r.state is None)
+        }
+        self._variants: dict[tuple[frozenset[str], bool], Variant] = {}
+        self._triggers: dict[tuple[str, int], Callable[[Row], None]] = {}
+        self._finalizers: dict[str, str] | None = None
+
+    # --- code ----------------------------------------------------------------------------------------------
+
+    def _load_finalizers(self) -> None:
+        """The functions of single entries, which all variants share."""
+        if self._finalizers is None:
+            self._finalizers = self.emitter.finalizers()
+            objects = self.emitter.namespace.objects
+            self.files.append(load("\n".join(self._finalizers.values()), objects, "outputs"))
+
+    def variant(self, watched: frozenset[str], journal: bool) -> Variant:
+        found = self._variants.get((watched, journal))
+        if found is None:
+            self._load_finalizers()
+            pieces = self.emitter.variant(watched, journal)
+            namespace = dict(self.emitter.namespace.objects)
+            source = "\n".join(pieces.values())
+            self.files.append(load(source, namespace, f"{len(self.program.relations)} relations"))
+            found = self._variants[(watched, journal)] = Variant(self, namespace, pieces, watched)
+        return found
+
+    def trigger(self, table: str, sign: int) -> Callable[[Row], None]:
+        found = self._triggers.get((table, sign))
+        if found is None:
+            variant = self.variant(frozenset(), False)
+            name, source = self.emitter.trigger(table, sign)
+            for key, value in self.emitter.namespace.objects.items():
+                variant.namespace.setdefault(key, value)
+            self.files.append(load(source, variant.namespace, "one row"))
+            variant.pieces[f"{table}\x00{sign}"] = source
+            found = self._triggers[(table, sign)] = variant.namespace[name]
+        return found
+
+    def source(self, relation: str | None) -> str:
+        """Legend, functions of entries, fast triggers of inputs, and the stages."""
+        variant = self.variant(frozenset(), False)
+        finalizers = self._finalizers or {}
+        parts = [self.emitter.legend()]
+        for r in self.program.relations:
+            if relation is not None and relation not in (r.name, *(x.name for x in getattr(r, "loops", ()))):
+                continue
+            if isinstance(r, Input):
+                if self.program.triggers.get(r.name):
+                    for sign in (1, -1):
+                        self.trigger(r.name, sign)
+                        parts.append(variant.pieces[f"{r.name}\x00{sign}"])
+                continue
+            parts.append(finalizers.get(r.name, ""))
+            for name in (r.name, *(x for loop in getattr(r, "loops", ()) for x in (loop.inner, loop.name))):
+                parts.append(variant.pieces.get(name, ""))
+        return "\n".join(p for p in parts if p)
+
+    def release(self) -> None:
+        for file in self.files:
+            forget(file)
+
+    # --- transactions --------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Let scalar aggregates announce the row that they have from the start."""
+        for r in self.program.relations:
+            if isinstance(r, Keyed) and isinstance(r.function, Finalize) and r.function.scalar:
+                self.emitter.namespace.objects[f"t{self.emitter.numbers[r.name]}"][()] = None
+
+    def undo(self) -> None:
+        undo(self.journal)
+        for table in self.emitter.tables:
+            table.clear()
+        self.emitter.out.clear()
+
+    def repair(self) -> None:
+        """Build anew what is derived from the dictionaries."""
+        for groups in self.groups.values():
+            groups.refill()
+        for storage in self.storages.values():
+            if any(a.kind == "aggregate" for a in storage.layout.state.accumulators):
+                for _, cell in storage.entries():
+                    for member in cell:
+                        rebuild = getattr(member, "rebuild", None)
+                        if rebuild is not None:
+                            rebuild()
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    def rows(self, relation: str) -> Iterator[tuple[Row, int]]:
+        for r in self.program.relations:
+            match r:
+                case Keyed(name) if name == relation:
+                    return self._keyed_rows(r)
+                case Linear(name, _, str(state)) if name == relation:
+                    storage = self.storages[state]
+                    return ((row, storage.weight(payload)) for row, payload in storage.entries())
+                case Fixpoint(name, loops):
+                    for moving, loop in zip(self.fixpoints[name].relations, loops, strict=True):
+                        if loop.name == relation:
+                            return moving.rows()
+        raise KeyError(relation)
+
+    def _keyed_rows(self, r: Keyed) -> Iterator[tuple[Row, int]]:
+        if r.name in self.groups:
+            return self.groups[r.name].rows()
+        self._load_finalizers()
+        storage = self.storages[r.state]
+        output = self.emitter.namespace.objects[f"output_{self.emitter.numbers[r.name]}"]
+        outputs = (output(key, payload) for key, payload in storage.paths[0].items())
+        if is_unit(r, storage.layout):
+            return ((row, 1) for row in outputs if row is not None)
+        return (pair for pair in outputs if pair is not None)
+
+
+class Variant:
+    """The functions for one set of watched relations."""
+
+    def __init__(
+        self, core: Core, namespace: dict[str, Any], pieces: dict[str, str], watched: frozenset[str]
+    ) -> None:
+        self.core, self.namespace, self.pieces = core, namespace, pieces
+        numbers = core.emitter.numbers
+        inputs = [r for r in core.program.relations if isinstance(r, Input)]
+        self.inputs: list[tuple[str, Run | None]] = [
+            (r.name, namespace.get(f"run_{numbers[r.name]}")) for r in inputs
+        ]
+        self.runs = dict(self.inputs)
+        self.finish: Callable[[], None] = namespace["finish"]
+        self.watched_inputs = [r.name for r in inputs if r.name in watched]
+        self.watched = [(numbers[name], name) for name in watched if name in numbers]
+        self.out = core.emitter.out
+
+    def run(self, name: str, rows: Iterable[tuple[Row, int]]) -> None:
+        run = self.runs[name]
+        if run is not None:
+            run(rows)
+
+    def transact(self, deltas: Mapping[str, ZSet | Iterable[tuple[Row, int]]]) -> dict[str, ZSet]:
+        """What goes, children before parents; what comes, parents before children; then what is derived."""
+        changes = {n: d if isinstance(d, ZSet) else ZSet(d) for n, d in deltas.items()}
+        self.out.clear()
+        for name, run in reversed(self.inputs):
+            if name in changes and run is not None:
+                gone = [item for item in changes[name].weights.items() if item[1] < 0]
+                if gone:
+                    run(gone)
+        for name, run in self.inputs:
+            if name in changes and run is not None:
+                come = [item for item in changes[name].weights.items() if item[1] > 0]
+                if come:
+                    run(come)
+        self.finish()
+        result = {}
+        for n, name in self.watched:
+            delta = ZSet()
+            if name in self.watched_inputs:
+                delta = changes.get(name, delta)
+            else:
+                delta.weights = self.out.get(n, {})
+            result[name] = delta
+        return result
+
+
+def fresh(layout: Layout) -> Storage:
+    """An empty storage; a scalar aggregate's has its one entry."""
+    storage = Storage(layout)
+    if layout.permanent:
+        state = layout.state
+        cell: list[Any] = [] if state.unique else [0]
+        cell += [None for _ in state.dependents]
+        cell += [0 if a.aggregate is None else factory(a.aggregate)() for a in state.accumulators]
+        storage.paths[0][()] = cell
+    return storage

@@ -1,0 +1,381 @@
+"""A program as Python source.
+
+For every relation `n` whose delta drives rules there is a function
+
+    def run_n(rows):        for each (row, weight): the rules, in order
+    def stage_n():          derived relations: take the delta that has gathered, and run its rules
+
+and `finish()` runs the stages in order. The fast triggers, `insert_n(r)` and `delete_n(r)`, are one function for a row of
+an input that comes or goes, with the stages behind it, and where only one entry of a keyed relation can be touched, its
+old and new output are two locals instead of tables.
+
+Rules run row by row: a batch is the same as its rows one after another (the delta is linear in them), and what a row
+reads stays in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, Relation, Rule
+from evercurrent.engine.live.keyed import is_unit, write_finalizer
+from evercurrent.engine.live.layout import Layout, Storage
+from evercurrent.engine.live.plan import (
+    Plan,
+    in_turn,
+    inside,
+    loops_of,
+    names_of,
+    only_inside,
+    plan_for,
+    reachable,
+)
+from evercurrent.engine.live.rules import Place, Sink, constant_count, fans_out, write_rule
+from evercurrent.engine.live.runtime.fixpoint import Moving, Round, empty
+from evercurrent.engine.live.runtime.ordered import Groups, difference
+from evercurrent.engine.live.scope import Locals
+from evercurrent.engine.live.writer import Namespace, Writer, remark
+from evercurrent.engine.live.writes import Target, Touch
+from evercurrent.term.functions.table import NAMES
+
+
+def signed(delta: dict[Any, int]) -> list[tuple[Any, int]]:
+    """The entries of a delta, what goes before what comes (law P2)."""
+    items = list(delta.items())
+    if len(items) > 1:
+        items.sort(key=_is_positive)
+    return items
+
+
+def _is_positive(item: tuple[Any, int]) -> bool:
+    return item[1] > 0
+
+
+def gather(out: dict[int, dict[Any, int]], n: int, delta: dict[Any, int]) -> None:
+    """Add a delta to what a watched relation has moved by; one inside a loop moves in several rounds."""
+    if n in out:
+        difference(delta, {}, out[n])
+    else:
+        out[n] = dict(delta)
+
+
+@dataclass(slots=True)
+class Emitter:
+    """Writes the functions of a program; `namespace` holds its dictionaries under the identifiers they use."""
+
+    program: Program
+    storages: Mapping[str, Storage]
+    groups: Mapping[str, Groups]
+    fixpoints: Mapping[str, Moving]
+    journal: list[Any]
+    namespace: Namespace = field(default_factory=Namespace)
+    numbers: dict[str, int] = field(default_factory=dict)
+    states: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    out: dict[int, dict[Any, int]] = field(default_factory=dict)
+    tables: list[dict[Any, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        objects = self.namespace
+        for name, value in NAMES.items():
+            objects.define(name, value)
+        objects.define("signed", signed)
+        objects.define("difference", difference)
+        objects.define("gather", gather)
+        objects.define("J", self.journal)
+        objects.define("journal", self.journal.append)
+        objects.define("out", self.out)
+        for i, s in enumerate(self.program.states, 1):
+            storage = self.storages[s.name]
+            names = tuple(f"s{i}" if j == 0 else f"s{i}_{j}" for j in range(len(storage.paths)))
+            self.states[s.name] = names
+            for name, path in zip(names, storage.paths, strict=True):
+                objects.define(name, path)
+        relations = [n for r in self.program.relations for n in (r.name, *names_of(r))]
+        loops = [n for loop in loops_of(self.program) for n in (loop.inner, loop.body)]
+        for name in dict.fromkeys([*relations, *loops]):
+            self.numbers[name] = n = len(self.numbers) + 1
+            for prefix in ("d", "t"):
+                self.tables.append({})
+                objects.define(f"{prefix}{n}", self.tables[-1])
+        for r in self.program.relations:
+            n = self.numbers[r.name]
+            if isinstance(r, Keyed) and r.name in self.groups:
+                objects.define(f"g{n}", self.groups[r.name])
+                objects.define(f"group_{n}", self.groups[r.name].output)
+            elif isinstance(r, Fixpoint):
+                objects.define(f"x{n}", self.fixpoints[r.name])
+
+    def layouts(self) -> dict[str, Layout]:
+        return {name: s.layout for name, s in self.storages.items()}
+
+    # --- what is the same for all variants -----------------------------------------------------------------
+
+    def legend(self) -> str:
+        """Comments: which identifier stands for what."""
+        w = Writer()
+        for s in self.program.states:
+            layout = self.storages[s.name].layout
+            for name, path in zip(self.states[s.name], layout.paths, strict=True):
+                key = ", ".join(layout.fields[i].name for i in path.key)
+                w.line(f"# {name}: {remark(s.name)} by ({remark(key)}), {path.kind} of {layout.payload}")
+        for name, n in self.numbers.items():
+            w.line(f"# {n}: {remark(name)}")
+        return w.text()
+
+    def finalizers(self) -> dict[str, str]:
+        """For each keyed relation that reads one entry at a time, the function of an entry."""
+        found = {}
+        for r in self.program.relations:
+            if isinstance(r, Keyed) and isinstance(r.function, Finalize):
+                w = Writer()
+                w.line(f"# {remark(r.name)}: the output of one entry")
+                name = f"output_{self.numbers[r.name]}"
+                write_finalizer(w, self.namespace, name, r, self.storages[r.state].layout)
+                found[r.name] = w.text()
+        return found
+
+    # --- a variant -----------------------------------------------------------------------------------------
+
+    def variant(self, watched: frozenset[str], journal: bool) -> dict[str, str]:
+        """The functions that run transactions: for each relation its source, and `finish` under the empty name."""
+        plan = plan_for(self.program, watched)
+        pieces: dict[str, str] = {}
+        for name, rules in plan.rules.items():
+            if rules:
+                pieces[name] = self._run(plan, name, rules, journal)
+        finish = Writer()
+        loops = {
+            r.name for f in self.program.relations if isinstance(f, Fixpoint) for r in inside(self.program, f)
+        }
+        with finish.block("def finish():"):
+            for r in self.program.relations:
+                if isinstance(r, Input) or not self._moves(plan, r):
+                    continue
+                stage = self._stage(plan, r, watched, journal)
+                pieces[r.name] = pieces.get(r.name, "") + stage
+                if r.name in loops:
+                    finish.line(f"# {self.numbers[r.name]} also runs in the rounds of its fixpoint")
+                finish.line(f"{self._has_delta(r)}stage_{self.numbers[r.name]}()")
+        pieces[""] = finish.text()
+        return pieces
+
+    def _moves(self, plan: Plan, r: Relation) -> bool:
+        return isinstance(r, Fixpoint) or r.name in plan.followed
+
+    def _has_delta(self, r: Relation) -> str:
+        match r:
+            case Linear():
+                return f"if d{self.numbers[r.name]}: "
+            case Keyed():
+                return f"if t{self.numbers[r.name]}: "
+            case Fixpoint(loops=loops):
+                return f"if {' or '.join(f'd{self.numbers[loop.body]}' for loop in loops)}: "
+            case _:
+                return ""
+
+    def targets(
+        self, plan: Plan, journal: bool, single: Mapping[str, str] | None = None
+    ) -> dict[str, Target | Sink]:
+        """What rules add to; `single` are the relations of which one row or entry at most moves, and their locals."""
+        alone = single or {}
+        found: dict[str, Target | Sink] = {}
+        for name, storage in self.storages.items():
+            touches, groups = [], []
+            for r in self.program.relations:
+                if not isinstance(r, Keyed) or r.state != name:
+                    continue
+                n = self.numbers[r.name]
+                key = tuple(storage.layout.position(k) for k in r.key)
+                if r.name in self.groups:
+                    groups.append((f"g{n}", key))
+                if r.name not in plan.followed:
+                    continue
+                if isinstance(r.function, Finalize):
+                    into = (f"{alone[r.name]}_old", f"{alone[r.name]}_new") if r.name in alone else None
+                    touches.append(Touch(f"output_{n}", f"t{n}", True, (), into))
+                else:
+                    touches.append(Touch(f"group_{n}", f"t{n}", False, key))
+            found[name] = Target(storage.layout, self.states[name], tuple(touches), tuple(groups), journal)
+        for name, n in self.numbers.items():
+            if name not in found:
+                found[name] = Sink(f"d{n}", alone.get(name))
+        return found
+
+    def _place(self, writer: Writer, targets: Mapping[str, Target | Sink], fresh: Locals) -> Place:
+        states = {name: t for name, t in targets.items() if isinstance(t, Target)}
+        return Place(writer, self.namespace, fresh, targets, states)
+
+    def _run(self, plan: Plan, name: str, rules: Sequence[Rule], journal: bool) -> str:
+        w = Writer()
+        w.line(f"# {remark(name)}: its delta, row by row")
+        place = self._place(w, self.targets(plan, journal), Locals())
+        with w.block(f"def run_{self.numbers[name]}(rows):"), w.block("for r, w in rows:"):
+            for rule, sign in in_turn(tuple(rules)):
+                w.line(f"# into {remark(rule.into)}")
+                if sign:
+                    with w.block(f"if w {'>' if sign > 0 else '<'} 0:"):
+                        write_rule(place, rule, "r", "w")
+                else:
+                    write_rule(place, rule, "r", "w")
+        w.line()
+        return w.text()
+
+    # --- stages --------------------------------------------------------------------------------------------
+
+    def _stage(self, plan: Plan, r: Relation, watched: frozenset[str], journal: bool) -> str:
+        w = Writer()
+        n = self.numbers[r.name]
+        match r:
+            case Linear():
+                with w.block(f"def stage_{n}():"):
+                    w.line(f"delta = d{n}.copy()")
+                    w.line(f"d{n}.clear()")
+                    self._deliver(w, plan, r.name, watched)
+            case Keyed():
+                with w.block(f"def stage_{n}():"):
+                    w.line("delta = {}")
+                    self._write_changes(w, r)
+                    w.line(f"t{n}.clear()")
+                    self._deliver(w, plan, r.name, watched)
+            case Fixpoint():
+                self._write_loop(w, plan, r, watched, journal)
+            case Input():
+                raise AssertionError(r)
+            case _:
+                assert_never(r)
+        w.line()
+        return w.text()
+
+    def _deliver(self, w: Writer, plan: Plan, name: str, watched: frozenset[str]) -> None:
+        n = self.numbers[name]
+        if name in watched:
+            w.line(f"gather(out, {n}, delta)")
+        if plan.rules.get(name):
+            w.line(f"run_{n}(signed(delta))")
+
+    def _write_changes(self, w: Writer, r: Keyed) -> None:
+        """f(new) - f(old) for the touched keys, into `delta`."""
+        n = self.numbers[r.name]
+        if not isinstance(r.function, Finalize):
+            with w.block(f"for key, old in t{n}.items():"):
+                w.line(f"difference(group_{n}(key), old, delta)")
+            return
+        layout = self.storages[r.state].layout
+        home = self.states[r.state][0]
+        unit = is_unit(r, layout)
+        with w.block(f"for key, old in t{n}.items():"):
+            w.line(f"p = {home}.get(key)")
+            w.line(f"new = None if p is None else output_{n}(key, p)")
+            with w.block("if new != old:"):
+                for name, sign in (("old", "-"), ("new", "+")):
+                    with w.block(f"if {name} is not None:"):
+                        row, many = (name, "1") if unit else ("row", "m")
+                        if not unit:
+                            w.line(f"row, m = {name}")
+                        w.line(f"c = delta.get({row}, 0) {sign} {many}")
+                        with w.block("if c:"):
+                            w.line(f"delta[{row}] = c")
+                        with w.block("else:"):
+                            w.line(f"del delta[{row}]")
+
+    def _write_loop(self, w: Writer, plan: Plan, r: Fixpoint, watched: frozenset[str], journal: bool) -> None:
+        n = self.numbers[r.name]
+        between = [b for b in inside(self.program, r) if self._moves(plan, b)]
+        with w.block(f"def settle_{n}():"):
+            for b in between:
+                w.line(f"{self._has_delta(b)}stage_{self.numbers[b.name]}()")
+        private = only_inside(self.program, r)
+        restart = "None"
+        if private is not None:
+            emptied = [path for name in sorted(private) for path in self.storages[name].paths]
+            restart = self.namespace.define(f"restart_{n}", empty(emptied))
+        self.namespace.define("Round", Round)
+        bodies = ", ".join(f"d{self.numbers[loop.body]}" for loop in r.loops)
+        inner = ", ".join(
+            f"run_{self.numbers[loop.inner]}" if plan.rules.get(loop.inner) else "None" for loop in r.loops
+        )
+        with w.block(f"def stage_{n}():"):
+            w.line(f"round = Round(({bodies},), ({inner},), settle_{n}, {restart})")
+            w.line(f"changes = x{n}.move(round, {'J' if journal else 'None'})")
+            for i, loop in enumerate(r.loops):
+                if plan.rules.get(loop.name) or loop.name in watched:
+                    w.line(f"delta = changes[{i}]")
+                    with w.block("if delta:"):
+                        self._deliver(w, plan, loop.name, watched)
+
+    # --- fast triggers -------------------------------------------------------------------------------------
+
+    def trigger(self, name: str, sign: int) -> tuple[str, str]:
+        """The function for one row of an input that comes or goes, and its name. It needs the plain variant."""
+        plan = plan_for(self.program, frozenset())
+        moved, rules = reachable(plan, name)
+        own = plan.rules.get(name, ())
+        single = self._single(moved, own, rules, sign)
+        function = f"{'insert' if sign > 0 else 'delete'}_{self.numbers[name]}"
+        w = Writer()
+        place = self._place(w, self.targets(plan, False, single), Locals())
+        w.line(f"# {remark(name)}: one row {'comes' if sign > 0 else 'goes'}")
+        with w.block(f"def {function}(r):"):
+            for r in moved:
+                if r.name in single:
+                    local = single[r.name]
+                    w.line(f"{local}_old = {local}_new = None" if isinstance(r, Keyed) else f"{local} = None")
+            for rule, when in in_turn(own):
+                if when in (0, sign):
+                    w.line(f"# into {remark(rule.into)}")
+                    write_rule(place, rule, "r", "1" if sign > 0 else "(-1)")
+            for r in moved:
+                self._follow(place, plan, r, single, sign, own)
+        w.line()
+        return function, w.text()
+
+    def _single(
+        self, moved: list[Relation], own: Sequence[Rule], rules: list[Rule], sign: int
+    ) -> dict[str, str]:
+        """Relations of which the row moves one row or one entry at most, and the local's name for each."""
+        layouts = self.layouts()
+        found: dict[str, str] = {}
+        for r in moved:
+            if isinstance(r, Fixpoint | Input):
+                continue
+            into = r.state if isinstance(r, Keyed) else r.name
+            writers = [rule for rule in rules if rule.into == into]
+            if len(writers) != 1 or writers[0] not in own or fans_out(writers[0], layouts):
+                continue
+            local = f"e{self.numbers[r.name]}"
+            if isinstance(r, Keyed):
+                if is_unit(r, layouts[r.state]):
+                    found[r.name] = local
+            elif constant_count(writers[0], sign, layouts) in (1, -1):
+                found[r.name] = local
+        return found
+
+    def _follow(
+        self, place: Place, plan: Plan, r: Relation, single: dict[str, str], sign: int, own: Sequence[Rule]
+    ) -> None:
+        """The stage of a derived relation, behind the rules of a fast trigger."""
+        w = place.writer
+        if r.name not in single:
+            w.line(f"{self._has_delta(r)}stage_{self.numbers[r.name]}()")
+            return
+        local = single[r.name]
+        rules = plan.rules.get(r.name, ())
+        inner = Place(w, place.namespace, place.fresh, self.targets(plan, False), place.states)
+        if isinstance(r, Keyed):
+            with w.block(f"if {local}_old != {local}_new:"):
+                for row, weight in ((f"{local}_old", -1), (f"{local}_new", 1)):
+                    with w.block(f"if {row} is not None:"):
+                        self._inline(inner, rules, row, weight)
+            return
+        (writer,) = [rule for rule in own if rule.into == r.name]
+        weight = constant_count(writer, sign, self.layouts()) or 0
+        with w.block(f"if {local} is not None:"):
+            self._inline(inner, rules, local, weight)
+
+    def _inline(self, place: Place, rules: Sequence[Rule], row: str, weight: int) -> None:
+        for rule, when in in_turn(tuple(rules)):
+            if when in (0, weight):
+                place.writer.line(f"# into {remark(rule.into)}")
+                write_rule(place, rule, row, "1" if weight > 0 else "(-1)")

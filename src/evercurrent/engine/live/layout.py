@@ -1,0 +1,245 @@
+"""How a state is laid out in dictionaries.
+
+An entry of a state is its columns (which identify it) and a payload:
+
+    true    nothing but presence                       unique, no dependents, no accumulators
+    count   the weight, an int                         no dependents, no accumulators
+    value   the only dependent                         unique, one dependent that is never NULL, no accumulators
+    tuple   the dependents                             unique, no accumulators
+    cell    [weight, dependents..., accumulators...]   everything else; mutable, shared by all indexes
+                                                       (no weight if unique)
+
+A *path* is one dictionary over the entries. Its key is the values of some columns and dependents (the bare value if it
+is one, not a 1-tuple); the columns that are not in the key are the path's *rest* (bare if one). By kind:
+
+    flat     key -> payload                            the key is all columns
+    single   key -> (rest, payload)                    at most one entry has the key
+    bucket   key -> (rest, payload) or {rest: payload} one entry inline, a dictionary from two on
+
+The home path holds every entry and finds one by all its columns; the other paths follow when entries come and go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from evercurrent.data.types import contains_float
+from evercurrent.delta.program import WEIGHT, Accumulator, Finalize, Keyed, Lookup, Program, Rule, State
+from evercurrent.engine.live.runtime.index import put
+from evercurrent.term.nodes import Column
+
+Kind = Literal["flat", "single", "bucket"]
+Payload = Literal["true", "count", "value", "tuple", "cell"]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """One dictionary: positions of its key in columns and dependents together, and of its rest in the columns."""
+
+    key: tuple[int, ...]
+    rest: tuple[int, ...]
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    state: State
+    payload: Payload
+    home: Path
+    others: tuple[Path, ...]
+    permanent: bool
+    """A scalar aggregate's only entry: it stays when its weight is zero."""
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        return (self.home, *self.others)
+
+    def slot(self, name: str) -> int | None:
+        """Where a name is in the payload (of kind tuple or cell); None if it is not in it."""
+        return self.slots().get(name)
+
+    def slots(self) -> dict[str, int]:
+        names = [] if self.state.unique or self.payload != "cell" else [WEIGHT]
+        names += [d.name for d in self.state.dependents]
+        names += [a.name for a in self.state.accumulators]
+        return {name: i for i, name in enumerate(names)}
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        """What entries can be looked up by."""
+        return self.state.columns + self.state.dependents
+
+    def path(self, names: Iterable[str]) -> Path:
+        """The path that is looked up by these fields; the home path if all columns are among them, or none is given."""
+        positions = tuple(sorted(self.position(n) for n in names))
+        for p in self.paths:
+            if p.key == positions:
+                return p
+        assert not positions or self.covers(positions), (self.state.name, names)
+        return self.home
+
+    def covers(self, positions: Iterable[int]) -> bool:
+        """Whether all columns are among the fields at these positions: at most one entry has them."""
+        return set(range(len(self.state.columns))) <= set(positions)
+
+    def position(self, name: str) -> int:
+        return next(i for i, c in enumerate(self.fields) if c.name == name)
+
+    def accumulator(self, name: str) -> Accumulator | None:
+        return next((a for a in self.state.accumulators if a.name == name), None)
+
+
+def float_column(columns: Sequence[Column]) -> bool:
+    """Whether NaN can be among the values: then `==` alone does not find it, and identity must help."""
+    return any(contains_float(c.type) for c in columns)
+
+
+# --- choosing ----------------------------------------------------------------------------------------------
+
+
+def lay_out(program: Program) -> dict[str, Layout]:
+    """The layout of every state of a program."""
+    looked_up: dict[str, dict[tuple[int, ...], bool]] = {s.name: {} for s in program.states}
+    states = {s.name: s for s in program.states}
+    for state in program.states:
+        for index in state.indexes:
+            _want(looked_up, state, index.columns, index.single)
+    for rule in rules_of(program):
+        for step in rule.steps:
+            if isinstance(step, Lookup):
+                _want(looked_up, states[step.state], [name for name, _ in step.match], False)
+    keyed = {r.state: r for r in program.relations if isinstance(r, Keyed)}
+    return {s.name: _choose(s, looked_up[s.name], keyed.get(s.name)) for s in program.states}
+
+
+def rules_of(program: Program) -> Iterator[Rule]:
+    for rules in program.triggers.values():
+        yield from rules
+
+
+def _want(
+    wanted: dict[str, dict[tuple[int, ...], bool]], state: State, names: Sequence[str], single: bool
+) -> None:
+    positions = {c.name: i for i, c in enumerate((*state.columns, *state.dependents))}
+    key = tuple(sorted(positions[n] for n in names))
+    if key and not set(range(len(state.columns))) <= set(key):
+        wanted[state.name][key] = wanted[state.name].get(key, False) or single
+
+
+def _choose(state: State, wanted: dict[tuple[int, ...], bool], keyed: Keyed | None) -> Layout:
+    every = tuple(range(len(state.columns)))
+
+    def path(key: tuple[int, ...], single: bool) -> Path:
+        return Path(key, tuple(i for i in every if i not in key), "single" if single else "bucket")
+
+    flat = Path(every, (), "flat")
+    payload = _payload(state)
+    paths = [path(key, single and payload != "count") for key, single in sorted(wanted.items())]
+    scalar = isinstance(keyed, Keyed) and isinstance(keyed.function, Finalize) and keyed.function.scalar
+    # A group's functions read entries by all columns, and so do updates of cells: both want one flat dictionary.
+    # Rows that only come and go live in an index, without a second dictionary, if one finds them by their columns.
+    homes = [p for p in paths if p.key[-1] < len(every)]
+    if homes and keyed is None and payload != "cell" and (state.unique or len(paths) == 1):
+        return Layout(state, payload, homes[0], tuple(p for p in paths if p != homes[0]), False)
+    if payload == "count" and (paths or scalar):
+        payload = "cell"  # shared by all paths, so that a change of weight touches one dictionary
+    return Layout(state, payload, flat, tuple(paths), scalar)
+
+
+def _payload(state: State) -> Payload:
+    if state.accumulators:
+        return "cell"
+    if not state.unique:
+        return "cell" if state.dependents else "count"
+    if not state.dependents:
+        return "true"
+    if len(state.dependents) == 1 and not state.dependents[0].nullable:
+        return "value"
+    return "tuple"
+
+
+# --- the dictionaries --------------------------------------------------------------------------------------
+
+
+class Storage:
+    """The dictionaries of one state, in the order of the layout's paths."""
+
+    __slots__ = ("layout", "paths")
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.paths: list[dict[Any, Any]] = [{} for _ in layout.paths]
+
+    def entries(self) -> Iterator[tuple[tuple[Any, ...], Any]]:
+        """Every entry: its columns and its payload."""
+        home = self.layout.home
+        for key, held in self.paths[0].items():
+            keys = key if len(home.key) != 1 else (key,)
+            if home.kind == "flat":
+                yield keys, held
+                continue
+            for rest, payload in held.items() if type(held) is dict else (held,):
+                rests = rest if len(home.rest) != 1 else (rest,)
+                columns = dict(zip(home.key + home.rest, keys + rests, strict=True))
+                yield tuple(columns[i] for i in range(len(columns))), payload
+
+    def __len__(self) -> int:
+        if self.layout.home.kind != "bucket":
+            return len(self.paths[0])
+        return sum(len(b) if type(b) is dict else 1 for b in self.paths[0].values())
+
+    def moved(self, layout: Layout) -> Storage:
+        """The same entries in another layout."""
+        other = Storage(layout)
+        for columns, payload in self.entries():
+            other.insert(columns, self._parts(payload))
+        return other
+
+    def _parts(self, payload: Any) -> list[Any]:
+        """Weight (unless unique), dependents and accumulators."""
+        match self.layout.payload:
+            case "true":
+                return []
+            case "count" | "value":
+                return [payload]
+            case _:
+                return list(payload)
+
+    def insert(self, columns: tuple[Any, ...], parts: list[Any]) -> None:
+        """A new entry."""
+        match self.layout.payload:
+            case "true":
+                payload: Any = True
+            case "count" | "value":
+                payload = parts[0]
+            case "tuple":
+                payload = tuple(parts)
+            case _:
+                payload = parts
+        first = 0 if self.layout.state.unique else 1
+        fields = (*columns, *parts[first : first + len(self.layout.state.dependents)])
+        for path, table in zip(self.layout.paths, self.paths, strict=True):
+            key = key_of(path, fields)
+            if path.kind == "flat":
+                table[key] = payload
+            elif path.kind == "single":
+                table[key] = (rest_of(path, fields), payload)
+            else:
+                put(table, key, rest_of(path, fields), payload)
+
+    def weight(self, payload: Any) -> int:
+        if self.layout.state.unique:
+            return 1
+        weight: int = payload if self.layout.payload == "count" else payload[0]
+        return weight
+
+
+def key_of(path: Path, row: Sequence[Any]) -> Any:
+    """The key of a row of columns in a path's dictionary."""
+    return row[path.key[0]] if len(path.key) == 1 else tuple(row[i] for i in path.key)
+
+
+def rest_of(path: Path, row: Sequence[Any]) -> Any:
+    return row[path.rest[0]] if len(path.rest) == 1 else tuple(row[i] for i in path.rest)

@@ -1,0 +1,148 @@
+"""What of a program has to run, given who looks on.
+
+A relation is *followed* if somebody watches it or one of its rules is of use; a rule is of use if it adds to a state, to
+the body of a fixpoint, or to a relation that is followed. A keyed relation that nobody follows keeps only its cells: no
+touched keys are noted and nothing is finalized until it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Loop, Program, Relation, Rule
+from evercurrent.term.nodes import Call, Literal, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The rules that run for each relation's delta, and the relations that are followed."""
+
+    program: Program
+    rules: dict[str, tuple[Rule, ...]]
+    followed: frozenset[str]
+
+
+def loops_of(program: Program) -> Iterator[Loop]:
+    for r in program.relations:
+        if isinstance(r, Fixpoint):
+            yield from r.loops
+
+
+def plan_for(program: Program, watched: Collection[str]) -> Plan:
+    states = {s.name for s in program.states}
+    useful = states | {loop.body for loop in loops_of(program)} | set(watched)
+    rules: dict[str, tuple[Rule, ...]] = {}
+    inner = {loop.inner for loop in loops_of(program)}
+
+    def settle(name: str) -> None:
+        rules[name] = tuple(r for r in program.triggers.get(name, ()) if r.into in useful)
+        if rules[name] and name not in inner:
+            useful.add(name)
+
+    # Later relations are made of earlier ones; rules inside a loop may reach back, so this is repeated.
+    names = [name for r in program.relations for name in names_of(r)] + sorted(inner)
+    size = -1
+    while size != len(useful):
+        size = len(useful)
+        for name in reversed(names):
+            settle(name)
+    return Plan(program, rules, frozenset(useful - states))
+
+
+def names_of(relation: Relation) -> tuple[str, ...]:
+    """The names under which rules see a relation's delta."""
+    return tuple(loop.name for loop in relation.loops) if isinstance(relation, Fixpoint) else (relation.name,)
+
+
+def inside(program: Program, fixpoint: Fixpoint) -> list[Linear | Keyed]:
+    """Relations between a loop's deltas and its bodies: they run in every round."""
+    reached = {loop.inner for loop in fixpoint.loops}
+    bodies = {loop.body for loop in fixpoint.loops}
+    between = {r.name: r for r in program.relations if isinstance(r, Linear | Keyed)}
+    by_state: dict[str, list[str]] = {}
+    for r in between.values():
+        if isinstance(r, Keyed):
+            by_state.setdefault(r.state, []).append(r.name)
+    frontier = list(reached)
+    while frontier:
+        for rule in program.triggers.get(frontier.pop(), ()):
+            for name in [rule.into, *by_state.get(rule.into, ())]:
+                if name in between and name not in reached and name not in bodies:
+                    reached.add(name)
+                    frontier.append(name)
+    return [r for name, r in between.items() if name in reached]
+
+
+def only_inside(program: Program, fixpoint: Fixpoint) -> set[str] | None:
+    """The states that rules inside the loop fill, if no other rule adds to them; None if one does."""
+    names = {loop.inner for loop in fixpoint.loops} | {r.name for r in inside(program, fixpoint)}
+    states = {s.name for s in program.states}
+    filled = {r.into for n in names for r in program.triggers.get(n, ()) if r.into in states}
+    elsewhere = {r.into for n, rs in program.triggers.items() if n not in names for r in rs}
+    return None if filled & elsewhere or inside(program, fixpoint) else filled
+
+
+def reachable(plan: Plan, start: str) -> tuple[list[Relation], list[Rule]]:
+    """The relations that a delta of `start` can move, in order, and all rules that can run by it."""
+    names, rules = {start}, []
+    frontier = [start]
+    by_state: dict[str, list[str]] = {}
+    loops: dict[str, Fixpoint] = {}
+    for r in plan.program.relations:
+        if isinstance(r, Keyed):
+            by_state.setdefault(r.state, []).append(r.name)
+        elif isinstance(r, Fixpoint):
+            loops.update({loop.body: r for loop in r.loops})
+    while frontier:
+        for rule in plan.rules.get(frontier.pop(), ()):
+            rules.append(rule)
+            moved = [n for n in (rule.into, *by_state.get(rule.into, ())) if n in plan.followed]
+            if rule.into in loops:
+                moved += [n for loop in loops[rule.into].loops for n in (loop.name, loop.inner)]
+            for name in moved:
+                if name not in names:
+                    names.add(name)
+                    frontier.append(name)
+    derived = [r for r in plan.program.relations if not isinstance(r, Input)]
+    return [r for r in derived if any(n in names for n in names_of(r))], rules
+
+
+def sign_of(rule: Rule) -> int:
+    """-1 if the rule takes away for what comes (the padding of an outer join), else 1."""
+
+    def sign(t: Term) -> int:
+        match t:
+            case Literal(int(value)):
+                return -1 if value < 0 else 1
+            case Call("ring_mul", args):
+                result = 1
+                for a in args:
+                    result *= sign(a)
+                return result
+            case _:
+                return 1
+
+    return sign(rule.count)
+
+
+def in_turn(rules: tuple[Rule, ...]) -> list[tuple[Rule, int]]:
+    """Rules with the sign of the rows that they run for (0: all), so that what goes goes before what comes (law P2).
+
+    A rule that takes away for what comes stands, for rows that come, before the rules beside it with the same target.
+    """
+    result: list[tuple[Rule, int]] = []
+    i = 0
+    while i < len(rules):
+        run = [rules[i]]
+        while i + len(run) < len(rules) and rules[i + len(run)].into == rules[i].into:
+            run.append(rules[i + len(run)])
+        i += len(run)
+        takers = [r for r in run if sign_of(r) < 0]
+        if not takers or len(takers) == len(run):
+            result += [(r, 0) for r in run]
+            continue
+        result += [(r, 1) for r in takers]
+        result += [(r, 0) for r in run if sign_of(r) > 0]
+        result += [(r, -1) for r in takers]
+    return result

@@ -1,0 +1,32 @@
+"""The record of old values that undoes a transaction.
+
+Law. An entry (container, key, old) is written before the container changes at the key, so undoing the entries from the
+last to the first leaves every container as it was, wherever the transaction stopped; undoing twice does no harm.
+
+    (dictionary or list, key, old value)     put the old value back; MISSING: take the key out
+    (function, a, b)                         call it: containers that know how to put themselves back
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+MISSING: Any = type("Missing", (), {"__repr__": lambda _: "MISSING", "__slots__": ()})()
+
+Entry = tuple[Any, Any, Any]
+
+
+def undo(journal: list[Entry]) -> None:
+    """Put back everything; the journal is empty afterwards."""
+    for where, key, old in reversed(journal):
+        kind = type(where)
+        if kind is dict:
+            if old is MISSING:
+                where.pop(key, None)
+            else:
+                where[key] = old
+        elif kind is list:
+            where[key] = old
+        else:
+            where(key, old)
+    journal.clear()

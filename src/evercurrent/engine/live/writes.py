@@ -1,0 +1,433 @@
+"""Adding to a state, as source.
+
+    k = (a, b)
+    c = s3.get(k)
+    if c is None:
+        s3[k] = [1, amount]
+    elif (n := c[0] + 1):
+        c[0] = n
+        c[1] += amount
+    else:
+        del s3[k]
+
+Before an entry changes, its old output is remembered for the relations that are made of the state and that somebody
+follows (*touch*); with a journal, what the change overwrites is written down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from evercurrent.data.exact import add as exact_add
+from evercurrent.data.types import Float
+from evercurrent.delta.program import Accumulator, Amount, Rule
+from evercurrent.engine.live.layout import Layout, Path
+from evercurrent.engine.live.runtime import index
+from evercurrent.engine.live.runtime.aggregates import factory
+from evercurrent.engine.live.runtime.journal import MISSING
+from evercurrent.engine.live.scope import Scope, key_of, tuple_of
+from evercurrent.engine.live.writer import Namespace, Writer
+from evercurrent.term.nodes import Term
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A keyed relation that follows a state.
+
+    `function` gives the old output: of an entry (`entry`: called with its key and payload) or of a group (called with
+    the group's key, whose columns are at `key`). `table` collects them by key; with `into` the outputs before and after
+    go into two locals instead, since only one entry is touched.
+    """
+
+    function: str
+    table: str
+    entry: bool
+    key: tuple[int, ...] = ()
+    into: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A state as rules write to it: its dictionaries' identifiers, what follows it, and its sorted groups."""
+
+    layout: Layout
+    names: tuple[str, ...]
+    touches: tuple[Touch, ...] = ()
+    groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    journal: bool = False
+
+
+class Addition:
+    """One addition to a state, written at the end of a rule."""
+
+    def __init__(self, scope: Scope, namespace: Namespace, target: Target, rule: Rule) -> None:
+        self.scope, self.namespace, self.target, self.rule = scope, namespace, target, rule
+        self.w = scope.writer
+        self.layout = target.layout
+        self.dependents: list[str] = []
+        self.name = target.names[0]
+        namespace.define("put", index.put)
+        namespace.define("drop", index.drop)
+        namespace.define("bump", index.bump)
+        namespace.define("remember", index.remember)
+        namespace.define("MISSING", MISSING)
+        namespace.define("WHOLE", slice(None))
+
+    def write(self) -> None:
+        scope, rule = self.scope, self.rule
+        self.columns = scope.values(rule.columns)
+        self.count = scope.value(rule.count)
+        if self.layout.payload == "cell" or not self.constant:
+            self.count = scope.atom(self.count)
+        if self.layout.home.kind != "flat":
+            self._write_to_index()
+            return
+        self.columns = [scope.atom(c) for c in self.columns] if self._columns_again() else self.columns
+        self.key = key_of(self.columns)
+        if len(self.columns) > 1 or not self.key.isidentifier():
+            self.key = scope.assign(self.key) if self.columns else "()"
+        match self.layout.payload:
+            case "count":
+                self._write_count()
+            case "cell":
+                self._write_cell()
+            case _:
+                self._write_unique()
+
+    # --- the count -----------------------------------------------------------------------------------------
+
+    @property
+    def constant(self) -> int | None:
+        digits = self.count.strip("()")
+        return int(digits) if digits.lstrip("-").isdigit() else None
+
+    def _columns_again(self) -> bool:
+        return bool(self.layout.others or self.target.groups or any(not t.entry for t in self.target.touches))
+
+    def _read_dependents(self) -> list[str]:
+        """The sources of the dependents, before any branch; as locals if indexes need them too."""
+        sources = self.scope.values(self.rule.dependents)
+        if any(i >= len(self.columns) for p in self.layout.others for i in p.key):
+            sources = [self.scope.atom(s) for s in sources]
+        self.dependents = sources
+        return sources
+
+    # --- payloads ------------------------------------------------------------------------------------------
+
+    def _write_count(self) -> None:
+        w, name, key = self.w, self.name, self.key
+        old = None
+        if self.target.touches or self.target.groups:
+            old = self.scope.assign(f"{name}.get({key})")
+            self._touch(old)
+            total = f"({old} or 0) + {self.count}"
+        else:
+            total = f"{name}.get({key}, 0) + {self.count}"
+        if self.target.journal:
+            w.line(f"journal(({name}, {key}, {name}.get({key}, MISSING)))")
+        new = self.scope.assign(_plus(total))
+        with w.block(f"if {new}:"):
+            w.line(f"{name}[{key}] = {new}")
+            if self.target.groups:
+                with w.block(f"if {old} is None:"):
+                    self._enter_groups("()")
+        with w.block("else:"):
+            w.line(f"{name}.pop({key}, None)")
+            self._leave_groups("()")
+        self._after(new, missing="0")
+
+    def _write_unique(self) -> None:
+        w, name, key = self.w, self.name, self.key
+        dependents = self._read_dependents()
+        match self.layout.payload:
+            case "true":
+                payload = "True"
+            case "value":
+                payload = dependents[0]
+            case _:
+                payload = tuple_of(dependents)
+        if self._columns_again() or self.target.touches:
+            self._touch(self.scope.assign(f"{name}.get({key})"))
+        if self.target.journal:
+            w.line(f"journal(({name}, {key}, {name}.get({key}, MISSING)))")
+
+        def come() -> None:
+            held = self.scope.atom(payload) if self.layout.others and payload != "True" else payload
+            w.line(f"{name}[{key}] = {held}")
+            self._put_others(held)
+            self._enter_groups(tuple_of(dependents))
+
+        def go() -> None:
+            w.line(f"{name}.pop({key}, None)")
+            self._drop_others()
+            self._leave_groups(tuple_of(dependents))
+
+        self._by_sign(come, go)
+        self._after(f"{name}.get({key})" if self.target.touches else "", missing="None")
+
+    def _by_sign(self, come: Callable[[], None], go: Callable[[], None]) -> None:
+        constant = self.constant
+        if constant is not None:
+            (come if constant > 0 else go)()
+            return
+        with self.w.block(f"if {self.count} > 0:"):
+            come()
+        with self.w.block("else:"):
+            go()
+
+    def _write_cell(self) -> None:
+        w, name, key = self.w, self.name, self.key
+        cell = self.scope.assign(f"{name}.get({key})")
+        self._touch(cell)
+        # What both branches use is computed before them.
+        self._read_dependents()
+        amounts = self._amounts()
+        unique, permanent = self.layout.state.unique, self.layout.permanent
+        constant = self.constant
+        if constant == 0 or permanent:
+            with w.block(f"if {cell} is not None:"):
+                self._remember_cell(cell)
+                if constant != 0 and not unique:
+                    w.line(f"{cell}[0] += {self.count}")
+                self._add(cell, amounts)
+            self._after(cell, missing="None")
+            return
+        if unique and constant is None:
+            with w.block(f"if {self.count} > 0:"):
+                self._new_cell(cell, amounts)
+            with w.block(f"elif {cell} is not None:"):
+                self._remove_cell(cell)
+        elif unique and constant is not None:
+            if constant > 0:
+                self._new_cell(cell, amounts)
+            else:
+                self._remove_cell(cell)
+        else:
+            with w.block(f"if {cell} is None:"):
+                self._new_cell(cell, amounts)
+            total = self.scope.fresh()
+            with w.block("else:"):
+                w.line(f"{total} = {_plus(f'{cell}[0] + {self.count}')}")
+                with w.block(f"if {total}:"):
+                    self._remember_cell(cell)
+                    w.line(f"{cell}[0] = {total}")
+                    self._add(cell, amounts)
+                with w.block("else:"):
+                    self._remove_cell(cell)
+        self._after(f"{name}.get({key})" if self.target.touches else "", missing="None")
+
+    def _remember_cell(self, cell: str) -> None:
+        if self.target.journal:
+            self.w.line(f"journal(({cell}, WHOLE, {cell}[:]))")
+
+    def _new_cell(self, cell: str, amounts: list[_Added]) -> None:
+        w = self.w
+        if self.target.journal:
+            w.line(f"journal(({self.name}, {self.key}, MISSING))")
+        dependents = self.dependents
+        parts = [] if self.layout.state.unique else [self.count]
+        parts += [*dependents, *(a.initial for a in amounts)]
+        again = any(a.later for a in amounts) or bool(self.layout.others)
+        shared = f"{cell} = " if again else ""
+        w.line(f"{shared}{self.name}[{self.key}] = [{', '.join(parts)}]")
+        for a in amounts:
+            if a.later:
+                a.add(w, cell, False)
+        self._put_others(cell)
+        self._enter_groups(tuple_of(dependents))
+
+    def _remove_cell(self, cell: str) -> None:
+        w = self.w
+        if self.target.journal:
+            w.line(f"journal(({self.name}, {self.key}, {cell}))")
+        w.line(f"{self.name}.pop({self.key}, None)")
+        self._drop_others()
+        first = 0 if self.layout.state.unique else 1
+        self._leave_groups(tuple_of(f"{cell}[{first + i}]" for i in range(len(self.layout.state.dependents))))
+
+    def _add(self, cell: str, amounts: list[_Added]) -> None:
+        for a in amounts:
+            a.add(self.w, cell, self.target.journal)
+
+    def _amounts(self) -> list[_Added]:
+        slots = self.layout.slots()
+        return [
+            _Added(self, slots[accumulator.name], accumulator, amount)
+            for accumulator, amount in zip(self.layout.state.accumulators, self.rule.amounts, strict=True)
+        ]
+
+    # --- indexes and groups --------------------------------------------------------------------------------
+
+    def _write_to_index(self) -> None:
+        """The home path is an index itself."""
+        self.columns = [self.scope.atom(c) for c in self.columns]
+        dependents = self._read_dependents()
+        if self.layout.payload == "count":
+            self._journal_path(self.name, self.layout.home)
+            key, rest = self._split(self.layout.home)
+            self.w.line(f"bump({self.name}, {key}, {rest}, {self.count})")
+            return
+        match self.layout.payload:
+            case "true":
+                payload = "True"
+            case "value":
+                payload = self.scope.atom(dependents[0])
+            case _:
+                payload = self.scope.atom(tuple_of(dependents))
+
+        def come() -> None:
+            self._put(self.name, self.layout.home, payload)
+            self._put_others(payload)
+
+        def go() -> None:
+            self._drop(self.name, self.layout.home)
+            self._drop_others()
+
+        self._by_sign(come, go)
+
+    def _split(self, path: Path) -> tuple[str, str]:
+        fields = [*self.columns, *self.dependents]
+        return key_of(fields[i] for i in path.key), key_of(fields[i] for i in path.rest)
+
+    def _journal_path(self, name: str, path: Path) -> None:
+        if self.target.journal:
+            key, rest = self._split(path)
+            self.w.line(f"remember({name}, {key}, {rest}, J)")
+
+    def _put(self, name: str, path: Path, payload: str) -> None:
+        self._journal_path(name, path)
+        key, rest = self._split(path)
+        if path.kind == "single":
+            self.w.line(f"{name}[{key}] = ({rest}, {payload})")
+        else:
+            self.w.line(f"put({name}, {key}, {rest}, {payload})")
+
+    def _drop(self, name: str, path: Path) -> None:
+        self._journal_path(name, path)
+        key, rest = self._split(path)
+        if path.kind == "single":
+            self.w.line(f"{name}.pop({key}, None)")
+        else:
+            self.w.line(f"drop({name}, {key}, {rest})")
+
+    def _put_others(self, payload: str) -> None:
+        for name, path in zip(self.target.names[1:], self.layout.others, strict=True):
+            self._put(name, path, payload)
+
+    def _drop_others(self) -> None:
+        for name, path in zip(self.target.names[1:], self.layout.others, strict=True):
+            self._drop(name, path)
+
+    def _enter_groups(self, dependents: str) -> None:
+        self._move_groups("enter", "leave", dependents)
+
+    def _leave_groups(self, dependents: str) -> None:
+        self._move_groups("leave", "enter", dependents)
+
+    def _move_groups(self, verb: str, inverse: str, dependents: str) -> None:
+        """Sorted groups hold the rows of entries: columns, then dependents."""
+        for group, key in self.target.groups:
+            row = tuple_of(self.columns)
+            if self.layout.state.dependents:
+                row = f"{row} + {dependents}"
+            group_key = key_of(self.columns[i] for i in key)
+            if self.target.journal:
+                self.w.line(f"journal(({group}.{inverse}, {group_key}, {row}))")
+            self.w.line(f"{group}.{verb}({group_key}, {row})")
+
+    # --- touching ------------------------------------------------------------------------------------------
+
+    def _touch(self, payload: str) -> None:
+        for t in self.target.touches:
+            if t.into is not None:
+                self.w.line(f"{t.into[0]} = {self._output(t, payload)}")
+                continue
+            if t.entry:
+                with self.w.block(f"if {self.key} not in {t.table}:"):
+                    self.w.line(f"{t.table}[{self.key}] = {self._output(t, payload)}")
+            else:
+                key = key_of(self.columns[i] for i in t.key)
+                with self.w.block(f"if {key} not in {t.table}:"):
+                    self.w.line(f"{t.table}[{key}] = {t.function}({key})")
+
+    def _output(self, t: Touch, payload: str) -> str:
+        call = f"{t.function}({self.key}, {payload})"
+        return call if self.layout.permanent else f"None if {payload} is None else {call}"
+
+    def _after(self, payload: str, missing: str) -> None:
+        for t in self.target.touches:
+            if t.into is not None:
+                if missing == "0":
+                    self.w.line(f"{t.into[1]} = {t.function}({self.key}, {payload}) if {payload} else None")
+                else:
+                    held = self.scope.atom(payload)
+                    self.w.line(f"{t.into[1]} = {self._output(t, held)}")
+
+
+class _Added:
+    """What one row adds to one accumulator, as source."""
+
+    def __init__(self, addition: Addition, slot: int, accumulator: Accumulator, amount: Amount) -> None:
+        scope, namespace = addition.scope, addition.namespace
+        self.slot = slot
+        self.where = None if amount.where is None else scope.atom(scope.true(amount.where))
+        self.later = False
+        if accumulator.aggregate is not None:
+            # The arguments and the weight are written where they are used: they may only be valid under `where`.
+            args = tuple_of(self._lazily(scope, amount.args))
+            weight = scope.atom(scope.value(amount.weight)) if amount.weight is not None else addition.count
+            self.make = namespace.bind(factory(accumulator.aggregate), "a")
+            self.initial = f"{self.make}()"
+            self.later = True
+            self.line = f"{{cell}}[{slot}].add({args}, {weight})"
+            self.note = f"journal(({{cell}}[{slot}].restore, {args}, {{cell}}[{slot}].mark({args})))"
+            return
+        self.note = ""
+        if isinstance(accumulator.type, Float):
+            x = self._lazily(scope, amount.args)[0]
+            weight = scope.value(amount.weight) if amount.weight is not None else "1"
+            add = namespace.define("exact_add", exact_add)
+            self.initial = f"{add}(0, {x}, {weight})"
+            self.line = f"{{cell}}[{slot}] = {add}({{cell}}[{slot}], {x}, {weight})"
+        else:
+            value = self._lazily(scope, amount.args)[0]
+            if self.where is None:
+                value = scope.atom(value)
+            self.initial = value
+            bare = (
+                value[2:-1] if value.startswith("(-") and value.endswith(")") and " * " not in value else None
+            )
+            sign, shown = ("-", bare) if bare is not None else ("+", value)
+            self.line = f"{{cell}}[{slot}] {sign}= {shown}"
+        if self.where is not None:
+            self.initial = f"{self.initial} if {self.where} else 0"
+
+    def _lazily(self, scope: Scope, terms: Sequence[Term]) -> list[str]:
+        if self.where is None:
+            return scope.values(terms)
+        # Under a condition nothing may be computed beforehand: it might fail for rows that do not count.
+        for t in terms:
+            scope.prepare_columns(t)
+        return [scope.expressions.value(t) for t in terms]
+
+    def add(self, w: Writer, cell: str, journal: bool) -> None:
+        lines = [self.note] if journal and self.note else []
+        lines.append(self.line)
+        if self.where is None:
+            for line in lines:
+                w.line(line.replace("{cell}", cell))
+            return
+        with w.block(f"if {self.where}:"):
+            for line in lines:
+                w.line(line.replace("{cell}", cell))
+
+
+def _plus(source: str) -> str:
+    """`a + (-1)` as `a - 1`.
+
+    >>> _plus("c[0] + (-1)"), _plus("c[0] + 1")
+    ('c[0] - 1', 'c[0] + 1')
+    """
+    head, plus, last = source.rpartition(" + ")
+    return f"{head} - {last[2:-1]}" if plus and last.startswith("(-") and last[2:-1].isdigit() else source
