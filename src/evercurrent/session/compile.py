@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from evercurrent.algebra.keys import keys
+from evercurrent.algebra.keys import keys, not_null
 from evercurrent.algebra.lower import lower
 from evercurrent.algebra.nodes import Plan, columns
 from evercurrent.algebra.optimise import optimise
@@ -131,10 +131,8 @@ def knowledge_of(catalog: Catalog, names: Iterable[str]) -> object:
 
 
 def keys_of(plan: Plan, fields: tuple[Member, ...], knowledge: Knowledge) -> tuple[tuple[str, ...], ...]:
-    """The keys of a plan, in the names of the fields that its columns stand for."""
+    """The keys of a plan that are never NULL, in the names of the fields that its columns stand for."""
     names = {column.name: field.name for column, field in zip(columns(plan), fields, strict=True)}
-    return tuple(
-        tuple(sorted(names[column] for column in key))
-        for key in keys(plan, knowledge)
-        if set(key) <= set(names)
-    )
+    known = not_null(plan, knowledge) & names.keys()
+    found = [key for key in keys(plan, knowledge) if key <= known]
+    return tuple(sorted(tuple(names[c.name] for c in columns(plan) if c.name in key) for key in found))

@@ -16,6 +16,7 @@ from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import Dependant, all_dependants, dependants, view_order
 from evercurrent.catalog.nodes import Assertion, ForeignKey, Table, View
+from evercurrent.data.types import Decimal, Float, Integer, String, Type
 from evercurrent.data.values import give_out
 from evercurrent.errors import ConstraintError, QueryError, TransactionError, UnsupportedError
 from evercurrent.session.compile import compile_all
@@ -83,10 +84,22 @@ def _check_foreign_key(table: Table, parent: Table, reference: ForeignKey) -> No
     theirs = {c.name.lower(): c.type for c in parent.columns}
     for child_column, parent_column in zip(reference.columns, reference.parent_columns, strict=True):
         a, b = own[child_column.lower()], theirs[parent_column.lower()]
-        if type(a) is not type(b):
+        if not _comparable(a, b):
             raise QueryError(
-                f"{table.name}.{child_column} is {a}, and {parent.name}.{parent_column}, to which it refers, is {b}"
+                f"{table.name}.{child_column} is {a}, and {parent.name}.{parent_column}, to which it refers, is {b}",
+                hint="give both columns the same type",
             )
+
+
+def _comparable(a: Type, b: Type) -> bool:
+    """Whether equal values of the two types look equal inside."""
+    match a, b:
+        case (Integer(), Integer()) | (String(), String()) | (Float(), Float()):
+            return True
+        case Decimal(scale=x), Decimal(scale=y):
+            return x == y
+        case _:
+            return a == b
 
 
 def _check_children(session: Session, catalog: Catalog, table: Table) -> None:
@@ -125,11 +138,15 @@ def create_view(session: Session, view: View, *, replacing: bool, quietly: bool,
         _install(session, catalog)
 
 
-def create_assertion(session: Session, assertion: Assertion) -> None:
-    """CREATE ASSERTION; refused if the data already violates it."""
+def create_assertion(session: Session, assertion: Assertion, *, replacing: bool, quietly: bool) -> None:
+    """CREATE [OR REPLACE] ASSERTION [IF NOT EXISTS]; refused if the data already violates it."""
     with defining(session):
-        if assertion.name.lower() in session.catalog.assertions:
-            raise QueryError(f"there is already an assertion {assertion.name}")
+        if assertion.name.lower() in session.catalog.assertions and not replacing:
+            if quietly:
+                return
+            raise QueryError(
+                f"there is already an assertion {assertion.name}", hint="CREATE OR REPLACE ASSERTION replaces it"
+            )
         assertion = replace(assertion, uses=relations_of(cast(Query, assertion.query)))
         _check_unstored(session, assertion)
         rows = run_query(

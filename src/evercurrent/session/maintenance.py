@@ -45,7 +45,9 @@ class Maintenance:
             if name in design.recomputed and catalog.view(name) is self.catalog.view(name)
         }
         full = self._recompute(catalog, tables, set(design.recomputed) - set(kept), kept)
-        self.engine.install(design.program, lambda name: full[name] if name in full else tables(name))
+        self.engine.install(
+            design.program, lambda name: (full[name] if name in full else tables(name)).items()
+        )
         self.catalog, self.design, self.full = catalog, design, full
 
     def broken(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store]) -> frozenset[tuple[str, str]]:
@@ -87,7 +89,7 @@ class Maintenance:
             self._full_before, self.full = self.full, new
         views = self.design.program.views
         watched = {name: views[name] for name in watch if name in views}
-        changes = self.engine.apply(inputs, set(watched.values()))
+        changes = self.engine.apply(inputs, frozenset(watched.values()))
         for name, relation in watched.items():
             change = changes.get(relation)
             if change:
@@ -121,4 +123,4 @@ class Maintenance:
         """The rows of a view."""
         if view in self.full:
             return self.full[view]
-        return self.engine.rows(self.design.relation(view))
+        return ZSet(self.engine.rows(self.design.relation(view)))

@@ -61,8 +61,8 @@ def run_query(
     except UnsupportedError:
         return reference(query, catalog, contents, frozenset(known))
     engine = LiveEngine()
-    engine.install(program, contents)
-    return engine.rows(program.views[RESULT])
+    engine.install(program, lambda name: contents(name).items())
+    return ZSet(engine.rows(program.views[RESULT]))
 
 
 def reference(

@@ -32,14 +32,14 @@ from evercurrent.term.functions import table
 from evercurrent.term.nodes import Lambda, Literal, Term, Variable
 
 
-def call(level: Level, node: exp.Expression) -> Term:
+def call(level: Level, node: exp.Expr) -> Term:
     """Any node that is not an operator: a call, or something that does not belong in an expression."""
     env = level.env
     match node:
         case exp.Anonymous():
             return _named(level, node)
         case exp.Extract():
-            unit = node.this.name if isinstance(node.this, exp.Expression) else str(node.this)
+            unit = node.this.name if isinstance(node.this, exp.Expr) else str(node.this)
             return _part(level, unit, node.expression, node)
         case exp.Substring():
             return _call(level, node, "substring", node.this, node.args.get("start"), node.args.get("length"))
@@ -50,7 +50,13 @@ def call(level: Level, node: exp.Expression) -> Term:
             return _call(level, node, "locate", node.args.get("substr"), node.this, node.args.get("position"))
         case exp.Overlay():
             return _call(
-                level, node, "overlay", node.this, node.expression, node.args.get("from_"), node.args.get("for_")
+                level,
+                node,
+                "overlay",
+                node.this,
+                node.expression,
+                node.args.get("from_"),
+                node.args.get("for_"),
             )
         case exp.Concat():
             return _call(level, node, "concat", *node.expressions)
@@ -60,6 +66,8 @@ def call(level: Level, node: exp.Expression) -> Term:
             raise misplaced(level, node)
         case exp.Lambda():
             raise env.wrong("a lambda stands only among the arguments of a function", node)
+        case exp.Placeholder() if node.name in env.parameters:
+            return env.parameters[node.name]
         case exp.Placeholder() | exp.Parameter() | exp.SessionParameter():
             raise env.unsupported("a parameter", node)
         case exp.Alias():
@@ -69,15 +77,10 @@ def call(level: Level, node: exp.Expression) -> Term:
         case _:
             if type(node) in UNSTABLE_NODES:
                 raise unstable(level, node, UNSTABLE_NODES[type(node)])
-            raise env.unsupported(f"{_words(node)} in an expression", node, node.parent)
+            raise env.unsupported(f"'{node.sql(dialect='spark')[:60]}' in an expression", node, node.parent)
 
 
-def _words(node: exp.Expression) -> str:
-    """The class of a node in words: `JSONExtract` is `json extract`."""
-    return f"'{node.sql(dialect='spark')[:60]}'"
-
-
-def misplaced(level: Level, node: exp.Expression) -> EvercurrentError:
+def misplaced(level: Level, node: exp.Expr) -> EvercurrentError:
     """An aggregate or window where none can be."""
     where = level.clause if isinstance(level, Rows) else "this clause"
     inner = called(node.this if isinstance(node, exp.Window) else node)
@@ -91,13 +94,12 @@ def misplaced(level: Level, node: exp.Expression) -> EvercurrentError:
     return level.env.wrong(f"the aggregate {name} cannot stand in {where}", node, hint=hint)
 
 
-def unstable(level: Level, node: exp.Expression, name: str) -> EvercurrentError:
-    error = level.env.unsupported(f"{name}, whose value can change while the data does not,", node, node.parent)
-    error.hint = UNSTABLE.get(name) or "give it an argument"
-    return error
+def unstable(level: Level, node: exp.Expr, name: str) -> EvercurrentError:
+    what = f"{name}, whose value can change while the data does not,"
+    return level.env.unsupported(what, node, node.parent, hint=UNSTABLE.get(name) or "give it an argument")
 
 
-def _call(level: Level, node: exp.Expression, name: str, *args: exp.Expression | None) -> Term:
+def _call(level: Level, node: exp.Expr, name: str, *args: exp.Expr | None) -> Term:
     terms = [expressions.term(level, a) for a in args if a is not None]
     return build.call(name, *terms, place=level.env.place(node))
 
@@ -122,7 +124,9 @@ def _named(level: Level, node: exp.Anonymous) -> Term:
         if aggregates.is_aggregate(name):
             raise misplaced(level, node)
         known = [*table.FUNCTIONS, *table.ALIASES, *build.DERIVED, *SPECIAL, *aggregates.names()]
-        raise env.wrong(f"there is no function {name}", node, hint=suggestion(name, known) if len(name) > 2 else None)
+        raise env.wrong(
+            f"there is no function {name}", node, hint=suggestion(name, known) if len(name) > 2 else None
+        )
     if any(isinstance(a, exp.Distinct | exp.Order) for a in args):
         raise env.wrong(f"{name} is not an aggregate: DISTINCT and ORDER BY mean nothing in it", node)
     return _with_lambdas(level, node, name, args)
@@ -135,7 +139,7 @@ def _type(text: str) -> Type:
 # --- lambdas -----------------------------------------------------------------------------------------------
 
 
-def _with_lambdas(level: Level, node: exp.Expression, name: str, args: Sequence[exp.Expression]) -> Term:
+def _with_lambdas(level: Level, node: exp.Expr, name: str, args: Sequence[exp.Expr]) -> Term:
     """Arguments are read first; then each lambda, its parameters typed by them."""
     if not any(isinstance(a, exp.Lambda) for a in args):
         return build.call(name, *(expressions.term(level, a) for a in args), place=level.env.place(node))
@@ -150,7 +154,7 @@ def _with_lambdas(level: Level, node: exp.Expression, name: str, args: Sequence[
 
 
 def _lambda(
-    level: Level, node: exp.Expression, name: str, terms: Sequence[Term | None], position: int, arg: exp.Lambda
+    level: Level, node: exp.Expr, name: str, terms: Sequence[Term | None], position: int, arg: exp.Lambda
 ) -> Lambda:
     names = [p.name for p in arg.expressions]
     before = [t for t in terms[:position] if t is not None]
@@ -166,13 +170,13 @@ def _lambda(
 # --- calls that are another way to write something ---------------------------------------------------------
 
 
-def _if(level: Level, node: exp.Expression, args: list[exp.Expression]) -> Term:
+def _if(level: Level, node: exp.Expr, args: list[exp.Expr]) -> Term:
     test = expressions.condition(level, args[0], "IF")
     otherwise = expressions.term(level, args[2]) if len(args) > 2 else Literal(None, NULL)
     return build.case([(test, expressions.term(level, args[1]))], otherwise, place=level.env.place(node))
 
 
-def _decode(level: Level, node: exp.Expression, args: list[exp.Expression]) -> Term:
+def _decode(level: Level, node: exp.Expr, args: list[exp.Expr]) -> Term:
     """decode(x, a, 1, b, 2, default): NULL equals NULL."""
     if len(args) == 2:
         return build.call("decode", *(expressions.term(level, a) for a in args), place=level.env.place(node))
@@ -182,7 +186,7 @@ def _decode(level: Level, node: exp.Expression, args: list[exp.Expression]) -> T
     return build.case(pairs, otherwise, place=level.env.place(node))
 
 
-def _struct(level: Level, node: exp.Expression, args: list[exp.Expression]) -> Term:
+def _struct(level: Level, node: exp.Expr, args: list[exp.Expr]) -> Term:
     members: list[tuple[str, Term]] = []
     for i, arg in enumerate(args, 1):
         if isinstance(arg, exp.Alias):
@@ -195,38 +199,42 @@ def _struct(level: Level, node: exp.Expression, args: list[exp.Expression]) -> T
     return build.record(tuple(members))
 
 
-def _named_struct(level: Level, node: exp.Expression, args: list[exp.Expression]) -> Term:
+def _named_struct(level: Level, node: exp.Expr, args: list[exp.Expr]) -> Term:
     if len(args) % 2 or not all(isinstance(a, exp.Literal) and a.is_string for a in args[::2]):
         raise level.env.wrong("named_struct takes names (strings) and values in turn", node)
     names = [a.name for a in args[::2]]
     return build.record(tuple(zip(names, (expressions.term(level, a) for a in args[1::2]), strict=True)))
 
 
-def _date_part(level: Level, node: exp.Expression, args: list[exp.Expression]) -> Term:
+def _date_part(level: Level, node: exp.Expr, args: list[exp.Expr]) -> Term:
     unit = args[0]
     if not (isinstance(unit, exp.Literal) and unit.is_string):
         raise level.env.wrong("the first argument names a part, such as 'YEAR'", node)
     return _part(level, unit.name, args[1], node)
 
 
-def _part(level: Level, unit: str, value: exp.Expression, node: exp.Expression) -> Term:
+def _part(level: Level, unit: str, value: exp.Expr, node: exp.Expr) -> Term:
     name = PARTS.get(unit.lower())
     if name is None:
-        raise level.env.wrong(f"there is no part {unit} of a date or time", node, hint=suggestion(unit, PARTS))
+        raise level.env.wrong(
+            f"there is no part {unit} of a date or time", node, hint=suggestion(unit, PARTS)
+        )
     return build.call(name, expressions.term(level, value), place=level.env.place(node))
 
 
-def _with_unit(name: str) -> Callable[[Level, exp.Expression, list[exp.Expression]], Term]:
+def _with_unit(name: str) -> Callable[[Level, exp.Expr, list[exp.Expr]], Term]:
     """timestampadd(DAY, n, t): the unit is a bare word, or a string."""
 
-    def read(level: Level, node: exp.Expression, args: list[exp.Expression]) -> Term:
+    def read(level: Level, node: exp.Expr, args: list[exp.Expr]) -> Term:
         unit = literals.string(args[0].name.upper())
-        return build.call(name, unit, *(expressions.term(level, a) for a in args[1:]), place=level.env.place(node))
+        return build.call(
+            name, unit, *(expressions.term(level, a) for a in args[1:]), place=level.env.place(node)
+        )
 
     return read
 
 
-Special = tuple[int, int, Callable[[Level, exp.Expression, list[exp.Expression]], Term]]
+Special = tuple[int, int, Callable[[Level, exp.Expr, list[exp.Expr]], Term]]
 # name -> least and greatest number of arguments, and how it is read
 SPECIAL: dict[str, Special] = {
     "if": (2, 3, _if),

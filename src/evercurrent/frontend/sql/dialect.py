@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 from sqlglot.parsers.spark import SparkParser
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 # Calls whose arguments are separated by words.
 WORDED = ("CAST", "TRY_CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "SUBSTR", "TRIM")
@@ -46,10 +46,15 @@ class EvercurrentParser(SparkParser):
     PROPERTY_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
         name: parser for name, parser in SparkParser.PROPERTY_PARSERS.items() if name != "STORED"
     }
+    # A place-holder keeps its name, see `parameters`.
+    PLACEHOLDER_PARSERS: ClassVar[dict[TokenType, Callable[..., Any]]] = {
+        **SparkParser.PLACEHOLDER_PARSERS,
+        TokenType.PLACEHOLDER: lambda self: self.expression(exp.Placeholder(this=self._prev.text)),
+    }
     STRICT_CAST = True
     SUPPORTS_TABLE_QUERY = True
     # In Spark || binds like + and -, and the bitwise operators bind weaker, each at a level of its own.
-    TERM: ClassVar[dict[TokenType, type[exp.Expression]]] = {
+    TERM: ClassVar[dict[TokenType, type[exp.Binary]]] = {
         **SparkParser.TERM,
         TokenType.DPIPE: exp.DPipe,
     }
@@ -65,16 +70,16 @@ class EvercurrentParser(SparkParser):
             self.furthest = error
         raise error
 
-    def _parse_bitwise(self) -> exp.Expression | None:
+    def _parse_bitwise(self) -> exp.Expr | None:
         return self._bitwise_level(0)
 
-    BITWISE_LEVELS: ClassVar[tuple[tuple[TokenType, type[exp.Expression]], ...]] = (
+    BITWISE_LEVELS: ClassVar[tuple[tuple[TokenType, type[exp.Expr]], ...]] = (
         (TokenType.PIPE, exp.BitwiseOr),
         (TokenType.CARET, exp.BitwiseXor),
         (TokenType.AMP, exp.BitwiseAnd),
     )
 
-    def _bitwise_level(self, level: int) -> exp.Expression | None:
+    def _bitwise_level(self, level: int) -> exp.Expr | None:
         if level == len(self.BITWISE_LEVELS):
             return self._shift()
         operator, node = self.BITWISE_LEVELS[level]
@@ -83,7 +88,7 @@ class EvercurrentParser(SparkParser):
             this = self.expression(node(this=this, expression=self._bitwise_level(level + 1)))
         return this
 
-    def _shift(self) -> exp.Expression | None:
+    def _shift(self) -> exp.Expr | None:
         this = self._parse_term()
         while True:
             if self._match_pair(TokenType.LT, TokenType.LT):

@@ -22,9 +22,10 @@ from evercurrent.data.types import Member
 from evercurrent.errors import EvercurrentError, InternalError, QueryError, UnsupportedError
 from evercurrent.frontend.sql import ddl, dml, expressions, merge, queries
 from evercurrent.frontend.sql.ddl import Policy
+from evercurrent.frontend.sql.parameters import Parameters, bind
 from evercurrent.frontend.sql.results import Result
 from evercurrent.frontend.sql.scope import Env, Rows, Visible
-from evercurrent.frontend.sql.statements import Select, Statement
+from evercurrent.frontend.sql.statements import Modify, Select, Statement
 from evercurrent.frontend.sql.syntax import Tokens, parse_tokens, split
 from evercurrent.term.nodes import Column, Term
 
@@ -39,12 +40,20 @@ def parse_script(text: str) -> list[str]:
         return [_text(s) for s in split(text)]
 
 
-def parse_statement(text: str, catalog: Catalog, policy: Policy = "incremental") -> Statement:
+def parse_statement(
+    text: str, catalog: Catalog, policy: Policy = "incremental", parameters: Parameters = None
+) -> Statement:
     """One statement; `policy` is that of a view that does not name one."""
     with _guarded(text):
-        tokens = _single(text)
-        env = Env(text, catalog, Names())
-        return _statement(env, tokens, policy)
+        tokens, constants = bind(_single(text), parameters)
+        env = Env(text, catalog, Names(), parameters=constants)
+        statement = _statement(env, tokens, policy)
+        if constants and not isinstance(statement, Select | Modify):
+            raise QueryError(
+                "parameters can stand in queries and changes, not in definitions",
+                hint="write the value itself",
+            )
+        return statement
 
 
 def parse_query(text: str, catalog: Catalog) -> Ordered:
@@ -64,7 +73,9 @@ def parse_expression(text: str, fields: Sequence[Member]) -> Term:
     with _guarded(text):
         env = Env(text, Catalog(), Names())
         visible = [Visible(f.name, Column(f.name, f.type, f.nullable)) for f in fields]
-        return expressions.term(Rows(env, visible, "an expression"), parse_tokens(_single(text), exp.Condition))
+        return expressions.term(
+            Rows(env, visible, "an expression"), parse_tokens(_single(text), exp.Condition)
+        )
 
 
 # --- statements --------------------------------------------------------------------------------------------
@@ -110,18 +121,44 @@ def _statement(env: Env, tokens: Tokens, policy: Policy) -> Statement:
             result = _query(env, node)
             return Select(Ordered(result.query, result.order), result.names)
         case _:
-            if words[0] in KNOWN_COMMANDS or isinstance(node, exp.Command | exp.Alter | exp.Set | exp.Describe):
+            if words[0] in KNOWN_COMMANDS or isinstance(
+                node, exp.Command | exp.Alter | exp.Set | exp.Describe
+            ):
                 raise UnsupportedError(f"{words[0]} is not supported", place=tokens.place(0))
             raise QueryError("this is not a statement", place=tokens.place(0))
 
 
 KNOWN_COMMANDS = frozenset(
-    "ALTER ANALYZE BEGIN CACHE CALL COMMENT COMMIT COPY DECLARE DESCRIBE EXECUTE EXPLAIN GRANT KILL LOAD OPTIMIZE REFRESH"
-    " REVOKE ROLLBACK SET SHOW UNCACHE USE VACUUM".split()
+    [
+        "ALTER",
+        "ANALYZE",
+        "BEGIN",
+        "CACHE",
+        "CALL",
+        "COMMENT",
+        "COMMIT",
+        "COPY",
+        "DECLARE",
+        "DESCRIBE",
+        "EXECUTE",
+        "EXPLAIN",
+        "GRANT",
+        "KILL",
+        "LOAD",
+        "OPTIMIZE",
+        "REFRESH",
+        "REVOKE",
+        "ROLLBACK",
+        "SET",
+        "SHOW",
+        "UNCACHE",
+        "USE",
+        "VACUUM",
+    ]
 )
 
 
-def _query(env: Env, node: exp.Expression) -> Result:
+def _query(env: Env, node: exp.Expr) -> Result:
     if not isinstance(node, exp.Query | exp.Values):
         raise env.wrong("a query is expected", node)
     return queries.query(env, node, keep_order=True)
@@ -138,7 +175,6 @@ def _guarded(text: str) -> Iterator[None]:
         raise QueryError("this is nested too deeply", hint="name parts of it in WITH, or in views") from None
     except Exception as error:
         raise InternalError(
-            f"this statement could not be understood: {type(error).__name__}: {error}", hint="please report it"
+            f"this statement could not be understood: {type(error).__name__}: {error}",
+            hint="please report it",
         ) from error
-
-

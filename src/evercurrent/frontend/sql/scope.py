@@ -46,15 +46,16 @@ class Env:
     names: Names
     ctes: Mapping[str, Cte] = field(default_factory=dict)
     outer: Level | None = None
+    parameters: Mapping[str, Literal] = field(default_factory=dict)
 
-    def place(self, *nodes: exp.Expression | None) -> Place | None:
+    def place(self, *nodes: exp.Expr | None) -> Place | None:
         """The place of the first node that has one."""
         return next((p for n in nodes if (p := place_of(self.text, n)) is not None), None)
 
-    def wrong(self, message: str, *nodes: exp.Expression | None, hint: str | None = None) -> QueryError:
+    def wrong(self, message: str, *nodes: exp.Expr | None, hint: str | None = None) -> QueryError:
         return QueryError(message, place=self.place(*nodes), hint=hint)
 
-    def unsupported(self, what: str, *nodes: exp.Expression | None, hint: str | None = None) -> UnsupportedError:
+    def unsupported(self, what: str, *nodes: exp.Expr | None, hint: str | None = None) -> UnsupportedError:
         return UnsupportedError(f"{what} is not supported", place=self.place(*nodes), hint=hint)
 
     def within(self, outer: Level | None) -> Env:
@@ -88,24 +89,24 @@ class Level:
         self.env = env
         self.known: dict[int, Term] = dict(known or {})
 
-    def find(self, parts: Sequence[str], node: exp.Expression) -> Term | None:
+    def find(self, parts: Sequence[str], node: exp.Expr) -> Term | None:
         raise NotImplementedError
 
     def names(self) -> Iterable[str]:
         """What could have been meant, for suggestions."""
         return ()
 
-    def read(self, node: exp.Expression) -> Term | None:
+    def read(self, node: exp.Expr) -> Term | None:
         """A term for a whole node, if the level has a meaning of its own for it."""
         return self.known.get(id(node))
 
-    def column(self, parts: Sequence[str], node: exp.Expression) -> Term:
+    def column(self, parts: Sequence[str], node: exp.Expr) -> Term:
         found = self.find(parts, node)
         if found is None:
             raise self.unknown(parts, node)
         return found
 
-    def unknown(self, parts: Sequence[str], node: exp.Expression) -> QueryError:
+    def unknown(self, parts: Sequence[str], node: exp.Expr) -> QueryError:
         wanted = ".".join(parts)
         names = list(self.names())
         hint = suggestion(wanted, names) or suggestion(parts[-1], names)
@@ -130,13 +131,13 @@ class Rows(Level):
         if self.env.outer is not None:
             yield from self.env.outer.names()
 
-    def find(self, parts: Sequence[str], node: exp.Expression) -> Term | None:
+    def find(self, parts: Sequence[str], node: exp.Expr) -> Term | None:
         found = self.find_own(parts, node)
         if found is None and self.env.outer is not None:
             return self.env.outer.find(parts, node)
         return found
 
-    def find_own(self, parts: Sequence[str], node: exp.Expression) -> Term | None:
+    def find_own(self, parts: Sequence[str], node: exp.Expr) -> Term | None:
         """The column among those of this block's relations."""
         lowered = [p.lower() for p in parts]
         for length in range(min(len(parts) - 1, 3), 0, -1):
@@ -159,15 +160,19 @@ class Rows(Level):
     def _is_relation(self, name: str) -> bool:
         return any(v.qualifier and v.qualifier[-1].lower() == name for v in self.visible)
 
-    def _one(self, matches: list[Visible], parts: Sequence[str], node: exp.Expression) -> Term:
+    def _one(self, matches: list[Visible], parts: Sequence[str], node: exp.Expr) -> Term:
         terms = list(dict.fromkeys(v.term for v in matches))
         if len(terms) > 1:
             choices = [".".join((*v.qualifier, v.name)) for v in matches if v.qualifier]
-            hint = f"write {' or '.join(choices)}" if len(set(choices)) > 1 else "give the columns different names"
+            hint = (
+                f"write {' or '.join(choices)}"
+                if len(set(choices)) > 1
+                else "give the columns different names"
+            )
             raise self.env.wrong(f"{'.'.join(parts)} is ambiguous", node, hint=hint)
         return terms[0]
 
-    def _members(self, term: Term, members: Sequence[str], node: exp.Expression) -> Term:
+    def _members(self, term: Term, members: Sequence[str], node: exp.Expr) -> Term:
         for name in members:
             term = member(self.env, term, name, node)
         return term
@@ -185,7 +190,7 @@ class Stage(Level):
         below: Level,
         mapping: Mapping[Term, Term],
         own: frozenset[str],
-        complain: Callable[[exp.Expression | None, str], QueryError],
+        complain: Callable[[exp.Expr | None, str], QueryError],
         known: Mapping[int, Term] | None = None,
     ) -> None:
         super().__init__(below.env, known)
@@ -197,22 +202,22 @@ class Stage(Level):
     def names(self) -> Iterable[str]:
         return self.below.names()
 
-    def find(self, parts: Sequence[str], node: exp.Expression) -> Term | None:
+    def find(self, parts: Sequence[str], node: exp.Expr) -> Term | None:
         found = self.below.find(parts, node)
         return None if found is None else self.translate(found, node)
 
-    def read(self, node: exp.Expression) -> Term | None:
+    def read(self, node: exp.Expr) -> Term | None:
         known = super().read(node)
         if known is not None:
             return known
         found = self.below.read(node)
         return None if found is None else self.translate(found, node)
 
-    def is_plain(self, node: exp.Expression) -> bool:
+    def is_plain(self, node: exp.Expr) -> bool:
         """Whether a node can be read at the level below as a whole: nothing in it belongs to this level alone."""
         return not any(isinstance(part, exp.Query) or self.read(part) is not None for part in node.walk())
 
-    def translate(self, term: Term, node: exp.Expression | None = None) -> Term:
+    def translate(self, term: Term, node: exp.Expr | None = None) -> Term:
         found = self.mapping.get(term)
         if found is not None:
             return found
@@ -226,7 +231,7 @@ class Stage(Level):
         new = tuple(self.translate(child, node) for child in old)
         return term if all(a is b for a, b in zip(old, new, strict=True)) else with_children(term, new)
 
-    def refuse(self, term: Term, node: exp.Expression | None) -> NoReturn:
+    def refuse(self, term: Term, node: exp.Expr | None) -> NoReturn:
         """Point at the column that stands for the offending term."""
         name = term.name if isinstance(term, Field) else "this"
         for column in node.find_all(exp.Column, exp.Identifier) if node is not None else ():
@@ -247,10 +252,10 @@ class Bound(Level):
         yield from self.parameters
         yield from self.around.names()
 
-    def read(self, node: exp.Expression) -> Term | None:
+    def read(self, node: exp.Expr) -> Term | None:
         return self.around.read(node)
 
-    def find(self, parts: Sequence[str], node: exp.Expression) -> Term | None:
+    def find(self, parts: Sequence[str], node: exp.Expr) -> Term | None:
         variable = self.parameters.get(parts[0].lower())
         if variable is None:
             return self.around.find(parts, node)
@@ -260,7 +265,7 @@ class Bound(Level):
         return term
 
 
-def member(env: Env, term: Term, name: str, node: exp.Expression) -> Term:
+def member(env: Env, term: Term, name: str, node: exp.Expr) -> Term:
     """A member of a struct, or what `build.field` makes of a map or an array of structs."""
     if isinstance(term.type, Struct) and term.type.position(name) is None:
         hint = suggestion(name, [m.name for m in term.type.members])
