@@ -36,23 +36,25 @@ def names() -> Iterator[str]:
     yield from ALIASES
 
 
-def is_call(node: exp.Expression) -> bool:
+def is_call(node: exp.Expr) -> bool:
     """Whether a node is an aggregate call, with whatever stands around it (FILTER, WITHIN GROUP)."""
-    if not isinstance(node, exp.Anonymous | exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
+    if not isinstance(
+        node, exp.Anonymous | exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls
+    ):
         return False
     inner = called(node)
     name = name_of(inner) if inner is not None else None
     return name is not None and is_aggregate(name)
 
 
-def calls_in(node: exp.Expression) -> Iterator[exp.Expression]:
+def calls_in(node: exp.Expr) -> Iterator[exp.Expr]:
     """The aggregate calls of a block in an expression; those of windows and of nested queries are not its own."""
     if is_call(node):
         yield node
         return
     if isinstance(node, exp.Query):
         return
-    parts: Sequence[exp.Expression] = _children(node)
+    parts: Sequence[exp.Expr] = _children(node)
     if isinstance(node, exp.Window):
         inner = called(node.this)
         around = [p for p in parts if p is not node.this]
@@ -61,13 +63,13 @@ def calls_in(node: exp.Expression) -> Iterator[exp.Expression]:
         yield from calls_in(part)
 
 
-def _children(node: exp.Expression) -> list[exp.Expression]:
+def _children(node: exp.Expr) -> list[exp.Expr]:
     return list(node.iter_expressions())
 
 
-def _filters(node: exp.Expression) -> list[exp.Expression]:
+def _filters(node: exp.Expr) -> list[exp.Expr]:
     """The conditions of FILTER around a window's function."""
-    found: list[exp.Expression] = []
+    found: list[exp.Expr] = []
     while isinstance(node, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
         if isinstance(node, exp.Filter):
             found.append(node.expression)
@@ -80,21 +82,21 @@ class Parts:
     """A call taken apart, not yet read."""
 
     name: str
-    call: exp.Expression
-    args: list[exp.Expression] = field(default_factory=list)
+    call: exp.Expr
+    args: list[exp.Expr] = field(default_factory=list)
     distinct: bool = False
-    where: exp.Expression | None = None
-    order: list[exp.Expression] = field(default_factory=list)
+    where: exp.Expr | None = None
+    order: list[exp.Expr] = field(default_factory=list)
     within: bool = False
     ignore_nulls: bool | None = None
 
 
-def parts_of(level: Level, node: exp.Expression) -> Parts:
+def parts_of(level: Level, node: exp.Expr) -> Parts:
     """Take a call apart: FILTER, WITHIN GROUP, IGNORE NULLS, DISTINCT, ORDER BY."""
     inner = called(node)
     assert inner is not None
     parts = Parts(name_of(inner) or "", inner)
-    current: exp.Expression = node
+    current: exp.Expr = node
     while current is not inner:
         match current:
             case exp.Filter():
@@ -113,7 +115,7 @@ def parts_of(level: Level, node: exp.Expression) -> Parts:
     return parts
 
 
-def _take(level: Level, parts: Parts, arg: exp.Expression) -> None:
+def _take(level: Level, parts: Parts, arg: exp.Expr) -> None:
     match arg:
         case exp.Order() if arg.this is not None:
             parts.order = list(arg.expressions)
@@ -134,13 +136,16 @@ def _take(level: Level, parts: Parts, arg: exp.Expression) -> None:
             parts.args.append(arg)
 
 
-def read(level: Level, node: exp.Expression) -> Aggregate:
+def read(level: Level, node: exp.Expr) -> Aggregate:
     """An aggregate call, over terms of the level of rows."""
     env, parts = level.env, parts_of(level, node)
     nested = next((c for a in (*parts.args, *parts.order) for c in calls_in(a)), None)
     if nested is not None:
         raise env.wrong(
-            f"an aggregate inside the aggregate {parts.name}", nested, node, hint="compute the inner one in a subquery"
+            f"an aggregate inside the aggregate {parts.name}",
+            nested,
+            node,
+            hint="compute the inner one in a subquery",
         )
     name, args, options = arguments(level, parts)
     where = None if parts.where is None else expressions.condition(level, parts.where, "FILTER")
@@ -164,7 +169,9 @@ def arguments(level: Level, parts: Parts) -> tuple[str, list[Term], tuple[Any, .
     if name in APPROXIMATE:
         raise env.unsupported(name, parts.call, hint=f"use {APPROXIMATE[name]}, which is exact")
     nodes = list(parts.args)
-    if any(isinstance(n, exp.Star) or (isinstance(n, exp.Column) and isinstance(n.this, exp.Star)) for n in nodes):
+    if any(
+        isinstance(n, exp.Star) or (isinstance(n, exp.Column) and isinstance(n.this, exp.Star)) for n in nodes
+    ):
         if name == "count" and len(nodes) == 1 and isinstance(nodes[0], exp.Star) and not parts.distinct:
             return name, [], ()
         raise env.wrong(f"* cannot be an argument of {name} here", parts.call, hint="name the columns")
@@ -192,14 +199,14 @@ def arguments(level: Level, parts: Parts) -> tuple[str, list[Term], tuple[Any, .
     return name, [expressions.term(level, n) for n in nodes], options
 
 
-def _constant(level: Level, node: exp.Expression, what: str) -> Literal:
+def _constant(level: Level, node: exp.Expr, what: str) -> Literal:
     found = expressions.term(level, node)
     if not isinstance(found, Literal):
         raise level.env.wrong(f"{what} must be a constant", node)
     return found
 
 
-def _fraction(level: Level, parts: Parts, nodes: list[exp.Expression]) -> tuple[list[Term], tuple[Any, ...]]:
+def _fraction(level: Level, parts: Parts, nodes: list[exp.Expr]) -> tuple[list[Term], tuple[Any, ...]]:
     """percentile(x, p), or percentile_cont(p) WITHIN GROUP (ORDER BY x)."""
     env, descending = level.env, False
     if parts.within:
@@ -223,7 +230,7 @@ def _fraction(level: Level, parts: Parts, nodes: list[exp.Expression]) -> tuple[
     return [value], (chosen, True) if descending else (chosen,)
 
 
-def _as_float(level: Level, node: exp.Expression, constant: Literal) -> float:
+def _as_float(level: Level, node: exp.Expr, constant: Literal) -> float:
     match constant.type:
         case Decimal(scale=scale) if constant.value is not None:
             return float(constant.value / 10**scale)
@@ -231,5 +238,3 @@ def _as_float(level: Level, node: exp.Expression, constant: Literal) -> float:
             return float(constant.value)
         case _:
             raise level.env.wrong("the percentage must be a number between 0 and 1", node)
-
-

@@ -85,8 +85,8 @@ def misplaced(level: Level, node: exp.Expr) -> EvercurrentError:
     where = level.clause if isinstance(level, Rows) else "this clause"
     inner = called(node.this if isinstance(node, exp.Window) else node)
     name = name_of(inner) if inner is not None else None
+    hint: str | None = "compute it in a subquery, or use QUALIFY"
     if isinstance(node, exp.Window):
-        hint = "compute it in a subquery, or use QUALIFY"
         return level.env.wrong(f"the window function {name} cannot stand in {where}", node, hint=hint)
     if name is not None and name in WINDOW_ONLY:
         return level.env.wrong(f"{name} is a window function and needs OVER (...)", node)

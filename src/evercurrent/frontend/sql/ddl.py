@@ -44,7 +44,7 @@ def create(env: Env, node: exp.Create, text: str, policy: Policy = "incremental"
     raise env.unsupported(f"CREATE {kind}", node)
 
 
-def name_of(env: Env, node: exp.Expression | None) -> str:
+def name_of(env: Env, node: exp.Expr | None) -> str:
     """The name of a relation, as it is written."""
     target = node.this if isinstance(node, exp.Schema) else node
     if not isinstance(target, exp.Table) or not isinstance(target.this, exp.Identifier):
@@ -86,7 +86,12 @@ def view(env: Env, node: exp.Create, text: str, policy: Policy) -> View:
     columns = list(node.this.expressions) if isinstance(node.this, exp.Schema) else []
     chosen = options(env, node).get("policy", policy)
     if chosen not in POLICIES:
-        raise env.wrong(f"there is no policy {chosen}", node.args.get("properties"), node, hint="there is incremental, auto, full")
+        raise env.wrong(
+            f"there is no policy {chosen}",
+            node.args.get("properties"),
+            node,
+            hint="there is incremental, auto, full",
+        )
     result = queries.query(env, node.expression, keep_order=True)
     identifiers = [c.this if isinstance(c, exp.ColumnDef) else c for c in columns]
     names = renamed(env, result.names, identifiers, node)
@@ -97,12 +102,12 @@ def view(env: Env, node: exp.Create, text: str, policy: Policy) -> View:
         query=query,
         order=result.order,
         text=text,
-        policy=chosen,  # type: ignore[arg-type]
+        policy=chosen,
         uses=relations_of(query),
     )
 
 
-def named(env: Env, node: exp.Expression, result: Result) -> Query:
+def named(env: Env, node: exp.Expr, result: Result) -> Query:
     """The query with its fields under their SQL names, which must differ from each other."""
     query, names = result.query, result.names
     seen: set[str] = set()
@@ -113,7 +118,9 @@ def named(env: Env, node: exp.Expression, result: Result) -> Query:
         seen.add(name.lower())
     if len(query.fields) > len(names):
         raise env.unsupported(
-            "ordering a view by what is not one of its columns", node, hint="add the expression to the select list"
+            "ordering a view by what is not one of its columns",
+            node,
+            hint="add the expression to the select list",
         )
     if tuple(f.name for f in query.fields) == names:
         return query
@@ -148,7 +155,9 @@ def create_assertion(env: Env, tokens: Tokens) -> CreateAssertion:
     if i >= len(tokens.tokens) or tokens.word(i + 1) != "CHECK":
         from evercurrent.errors import QueryError
 
-        raise QueryError("an assertion is written CREATE ASSERTION name CHECK (condition)", place=tokens.place(i))
+        raise QueryError(
+            "an assertion is written CREATE ASSERTION name CHECK (condition)", place=tokens.place(i)
+        )
     name = tokens.tokens[i].text
     node = parse_tokens(tokens.since(i + 2), exp.Condition)
     condition = expressions.condition(Rows(env, (), "an assertion"), node, "CHECK")
@@ -199,5 +208,3 @@ def truncate(env: Env, node: exp.TruncateTable) -> Truncate:
         raise env.unsupported("this form of TRUNCATE", node)
     name = name_of(env, node.expressions[0])
     return Truncate(tables.known_table(env, name, node.expressions[0]).name)
-
-

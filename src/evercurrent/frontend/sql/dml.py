@@ -1,6 +1,6 @@
 """INSERT, UPDATE and DELETE: each is a query that says, row by row, what to do.
 
-    UPDATE t SET a = a + 1 WHERE b      bag{ (action: 3, old: t, new: t with a + 1) | t <- t, t.b }
+UPDATE t SET a = a + 1 WHERE b      bag{ (action: 3, old: t, new: t with a + 1) | t <- t, t.b }
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from evercurrent.calculus.nodes import Comprehension, Filter, Generator, Relation, Values
+from evercurrent.calculus.nodes import Comprehension, Filter, Generator, Qualifier, Relation, Values
 from evercurrent.catalog.nodes import Table, TableColumn
 from evercurrent.data.types import INT, Member
 from evercurrent.frontend.sql import expressions, queries, tables
@@ -38,7 +38,7 @@ def row_of(variable: Variable, table: Table) -> tuple[Term, ...]:
     return tuple(build.field(variable, c.name) for c in table.columns)
 
 
-def is_default(node: exp.Expression) -> bool:
+def is_default(node: exp.Expr) -> bool:
     """The word DEFAULT in the place of a value."""
     if isinstance(node, exp.Column):
         return len(node.parts) == 1 and not node.this.args.get("quoted") and node.name.upper() == "DEFAULT"
@@ -54,7 +54,7 @@ def stored(env: Env, term: Term, column: TableColumn, place: Place | None) -> Te
     return build.cast(term, column.type, place=place)
 
 
-def column_of(env: Env, table: Table, name: str, node: exp.Expression) -> int:
+def column_of(env: Env, table: Table, name: str, node: exp.Expr) -> int:
     for position, column in enumerate(table.columns):
         if column.name.lower() == name.lower():
             return position
@@ -93,7 +93,9 @@ def insert(env: Env, node: exp.Insert) -> Modify:
     result = queries.query(env, source)
     given = len(result.names)
     if given != len(positions):
-        raise env.wrong(f"{table.name} takes {len(positions)} values here, the query has {given}", source, node)
+        raise env.wrong(
+            f"{table.name} takes {len(positions)} values here, the query has {given}", source, node
+        )
     variable = env.variable("i", result.query)
     values = [build.field(variable, f.name) for f in result.query.fields[:given]]
     new = _new_row(env, table, dict(zip(positions, values, strict=True)), env.place(source))
@@ -105,14 +107,16 @@ def _insert_values(env: Env, table: Table, positions: Sequence[int], source: exp
     for row in source.expressions:
         cells = row.expressions if isinstance(row, exp.Tuple) else [row]
         if len(cells) != len(positions):
-            raise env.wrong(f"{table.name} takes {len(positions)} values here, this row has {len(cells)}", row, source)
+            raise env.wrong(
+                f"{table.name} takes {len(positions)} values here, this row has {len(cells)}", row, source
+            )
         given = {p: cell(level, table.columns[p], c) for p, c in zip(positions, cells, strict=True)}
         new = _new_row(env, table, given, env.place(row))
         rows.append((Literal(INSERT, INT), *nothing(table), *new))
     return Modify(table.name, Values(tuple(rows), fields_of(table)), "insert")
 
 
-def cell(level: Level, column: TableColumn, node: exp.Expression) -> Term:
+def cell(level: Level, column: TableColumn, node: exp.Expr) -> Term:
     if is_default(node):
         return default_of(column)
     return stored(level.env, expressions.term(level, node), column, level.env.place(node))
@@ -129,7 +133,7 @@ def _modify(
     action: int,
     old: Sequence[Term],
     new: Sequence[Term],
-    qualifiers: Sequence[Generator | Filter],
+    qualifiers: Sequence[Qualifier],
     kind: str,
 ) -> Modify:
     query = Comprehension("bag", (Literal(action, INT), *old, *new), tuple(qualifiers), fields_of(table))
@@ -139,7 +143,7 @@ def _modify(
 # --- update and delete ---------------------------------------------------------------------------------------
 
 
-def target(env: Env, node: exp.Expression) -> tuple[Table, Variable, Relation, Rows]:
+def target(env: Env, node: exp.Expr) -> tuple[Table, Variable, Relation, Rows]:
     """The table that is changed, a variable over it, and the level of its rows."""
     table = tables.known_table(env, name_of(env, node), node)
     relation = Relation(table.name, table.fields)
@@ -150,7 +154,7 @@ def target(env: Env, node: exp.Expression) -> tuple[Table, Variable, Relation, R
     return table, variable, relation, Rows(env, visible, "this statement")
 
 
-def _where(level: Rows, node: exp.Expression) -> tuple[Filter, ...]:
+def _where(level: Rows, node: exp.Expr) -> tuple[Filter, ...]:
     where = node.args.get("where")
     if where is None:
         return ()
@@ -159,7 +163,12 @@ def _where(level: Rows, node: exp.Expression) -> tuple[Filter, ...]:
 
 
 def update(env: Env, node: exp.Update) -> Modify:
-    for key, what in (("from_", "UPDATE ... FROM"), ("returning", "RETURNING"), ("order", "ORDER BY"), ("limit", "LIMIT")):
+    for key, what in (
+        ("from_", "UPDATE ... FROM"),
+        ("returning", "RETURNING"),
+        ("order", "ORDER BY"),
+        ("limit", "LIMIT"),
+    ):
         if node.args.get(key):
             raise env.unsupported(f"{what} in UPDATE", node, hint="use MERGE" if key == "from_" else None)
     if node.this is None or node.this.args.get("joins"):
@@ -168,12 +177,12 @@ def update(env: Env, node: exp.Update) -> Modify:
     table, variable, relation, level = target(env, node.this)
     old = row_of(variable, table)
     new = assigned(level.in_clause("SET"), table, old, node.expressions, node)
-    qualifiers = (Generator(variable, relation), *_where(level, node))
+    qualifiers: tuple[Qualifier, ...] = (Generator(variable, relation), *_where(level, node))
     return _modify(table, UPDATE, old, new, qualifiers, "update")
 
 
 def assigned(
-    level: Level, table: Table, old: Sequence[Term], nodes: Sequence[exp.Expression], at: exp.Expression
+    level: Level, table: Table, old: Sequence[Term], nodes: Sequence[exp.Expr], at: exp.Expr
 ) -> tuple[Term, ...]:
     """The new row after `SET a = ..., b = ...`."""
     env, new = level.env, list(old)
@@ -201,12 +210,16 @@ def _qualifies(level: Level, column: exp.Column) -> bool:
 
 
 def delete(env: Env, node: exp.Delete) -> Modify:
-    for key, what in (("using", "USING"), ("returning", "RETURNING"), ("order", "ORDER BY"), ("limit", "LIMIT"), ("tables", "several tables")):
+    for key, what in (
+        ("using", "USING"),
+        ("returning", "RETURNING"),
+        ("order", "ORDER BY"),
+        ("limit", "LIMIT"),
+        ("tables", "several tables"),
+    ):
         if node.args.get(key):
             raise env.unsupported(f"{what} in DELETE", node)
     env = queries.with_ctes(env, node)
     table, variable, relation, level = target(env, node.this)
-    qualifiers = (Generator(variable, relation), *_where(level, node))
+    qualifiers: tuple[Qualifier, ...] = (Generator(variable, relation), *_where(level, node))
     return _modify(table, DELETE, row_of(variable, table), nothing(table), qualifiers, "delete")
-
-

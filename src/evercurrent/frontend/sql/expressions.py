@@ -8,6 +8,7 @@ that has no place yet gets that of the smallest node around it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlglot import exp
 
@@ -19,7 +20,7 @@ from evercurrent.frontend.sql.types import UnknownType, type_of
 from evercurrent.term import build
 from evercurrent.term.nodes import Literal, Term
 
-BINARY: dict[type[exp.Expression], str] = {
+BINARY: dict[type[exp.Expr], str] = {
     exp.Add: "add",
     exp.Sub: "sub",
     exp.Mul: "mul",
@@ -43,7 +44,7 @@ BINARY: dict[type[exp.Expression], str] = {
 }
 
 
-def term(level: Level, node: exp.Expression | None) -> Term:
+def term(level: Level, node: exp.Expr | None) -> Term:
     """What a node means at a level."""
     if node is None:
         raise QueryError("an expression is missing")
@@ -60,7 +61,7 @@ def term(level: Level, node: exp.Expression | None) -> Term:
         raise
 
 
-def _translated(level: Stage, node: exp.Expression) -> Term:
+def _translated(level: Stage, node: exp.Expr) -> Term:
     """A node as a whole, read at the level below; or, where simplification has hidden a key in it, part by part."""
     try:
         return level.translate(term(level.below, node), node)
@@ -73,7 +74,7 @@ def _translated(level: Stage, node: exp.Expression) -> Term:
             raise error from None
 
 
-def condition(level: Level, node: exp.Expression | None, clause: str) -> Term:
+def condition(level: Level, node: exp.Expr | None, clause: str) -> Term:
     """A term that must be a truth value."""
     found = term(level, node)
     if found.type not in (BOOLEAN, NULL):
@@ -81,7 +82,7 @@ def condition(level: Level, node: exp.Expression | None, clause: str) -> Term:
     return build.cast(found, BOOLEAN)
 
 
-def _term(level: Level, node: exp.Expression) -> Term:
+def _term(level: Level, node: exp.Expr) -> Term:
     env = level.env
     match node:
         case exp.Paren():
@@ -117,7 +118,9 @@ def _term(level: Level, node: exp.Expression) -> Term:
             return _cast(level, node)
         case exp.And() | exp.Or():
             name = "and" if isinstance(node, exp.And) else "or"
-            return build.call(name, *(condition(level, n, name.upper()) for n in _chain(node)), place=env.place(node))
+            return build.call(
+                name, *(condition(level, n, name.upper()) for n in _chain(node)), place=env.place(node)
+            )
         case exp.Not():
             return build.call("not", condition(level, node.this, "NOT"), place=env.place(node))
         case exp.BitwiseNot():
@@ -155,10 +158,10 @@ def _sides(level: Level, node: exp.Binary) -> tuple[Term, Term]:
     return term(level, node.this), term(level, node.expression)
 
 
-def _chain(node: exp.Connector) -> list[exp.Expression]:
+def _chain(node: exp.Connector) -> list[exp.Expr]:
     """The operands of a chain of ANDs (or ORs), however long it is."""
-    operands: list[exp.Expression] = []
-    current: exp.Expression = node
+    operands: list[exp.Expr] = []
+    current: Any = node
     while type(current) is type(node):
         operands.append(current.expression)
         current = current.this
@@ -233,13 +236,17 @@ def _is(level: Level, node: exp.Is) -> Term:
             raise level.env.unsupported("IS followed by something other than NULL, TRUE or FALSE", node)
 
 
-def _like(level: Level, node: exp.Expression) -> Term:
+def _like(level: Level, node: exp.Expr) -> Term:
     escape: list[Term] = []
     if isinstance(node, exp.Escape):
         escape, node = [term(level, node.expression)], node.this
     if not isinstance(node, exp.Like | exp.ILike):
         raise level.env.wrong("ESCAPE belongs to LIKE", node)
-    name, value, pattern = "ilike" if isinstance(node, exp.ILike) else "like", term(level, node.this), node.expression
+    name, value, pattern = (
+        "ilike" if isinstance(node, exp.ILike) else "like",
+        term(level, node.this),
+        node.expression,
+    )
     place = level.env.place(node)
     if isinstance(pattern, exp.Any | exp.All):
         inner = pattern.this.unnest() if isinstance(pattern.this, exp.Paren) else pattern.this
@@ -273,29 +280,31 @@ def _dot(level: Level, node: exp.Dot) -> Term:
     if not isinstance(node.expression, exp.Identifier):
         raise level.env.unsupported("a function with a qualified name", node)
     parts = _path(node)
-    if parts is not None and isinstance(parts[0], exp.Column):
-        column, *members = parts
-        names = [p.name for p in column.parts] + [m.name for m in members]
-        return level.column(names, node)
+    if parts is not None:
+        return level.column(parts, node)
     return member(level.env, term(level, node.this), node.expression.name, node)
 
 
-def _path(node: exp.Dot) -> Sequence[exp.Expression] | None:
-    """`a.b.c.d.e` as a column and members, where the parser has split it."""
-    parts: list[exp.Expression] = []
-    current: exp.Expression = node
+def _path(node: exp.Dot) -> Sequence[str] | None:
+    """`a.b.c.d.e` as names, where the parser has split a column and members."""
+    parts: list[str] = []
+    current: exp.Expr = node
     while isinstance(current, exp.Dot):
         if not isinstance(current.expression, exp.Identifier):
             return None
-        parts.append(current.expression)
+        parts.append(current.expression.name)
         current = current.this
-    return [current, *reversed(parts)] if isinstance(current, exp.Column) else None
+    if not isinstance(current, exp.Column):
+        return None
+    return [*(p.name for p in current.parts), *reversed(parts)]
 
 
 def _subscript(level: Level, node: exp.Bracket) -> Term:
     env = level.env
     if len(node.expressions) != 1 or isinstance(node.expressions[0], exp.Slice):
-        raise env.unsupported("a subscript other than one index or key", node, hint="use slice(array, start, length)")
+        raise env.unsupported(
+            "a subscript other than one index or key", node, hint="use slice(array, start, length)"
+        )
     value, index = term(level, node.this), node.expressions[0]
     match value.type:
         case Struct():
@@ -308,5 +317,3 @@ def _subscript(level: Level, node: exp.Bracket) -> Term:
             return build.call("element_at", value, term(level, index), place=env.place(node))
         case _:
             raise env.wrong(f"only an ARRAY, MAP or STRUCT has a subscript, this is {value.type}", node)
-
-

@@ -43,7 +43,7 @@ UNSTABLE: dict[str, str] = {
 CLOCK_IF_BARE = ("unix_timestamp", "to_unix_timestamp")
 
 # Nodes that sqlglot makes for such functions when they are written without parentheses.
-UNSTABLE_NODES: dict[type[exp.Expression], str] = {
+UNSTABLE_NODES: dict[type[exp.Expr], str] = {
     exp.CurrentDate: "current_date",
     exp.CurrentTimestamp: "current_timestamp",
     exp.CurrentTime: "current_time",
@@ -104,14 +104,14 @@ PARTS: dict[str, str] = {
 }
 
 
-def name_of(node: exp.Expression) -> str | None:
+def name_of(node: exp.Expr) -> str | None:
     """The lower-case name of the function that a node calls, or None."""
     if isinstance(node, exp.Anonymous):
-        return str(node.this.name if isinstance(node.this, exp.Expression) else node.this).lower()
+        return str(node.this.name if isinstance(node.this, exp.Expr) else node.this).lower()
     return None
 
 
-def called(node: exp.Expression | None) -> exp.Expression | None:
+def called(node: exp.Expr | None) -> exp.Expr | None:
     """The call inside FILTER, WITHIN GROUP and IGNORE NULLS."""
     while isinstance(node, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
         node = node.this

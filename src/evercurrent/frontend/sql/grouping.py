@@ -24,7 +24,7 @@ from evercurrent.term.aggregates import find_aggregate
 from evercurrent.term.nodes import Aggregate, Field, Literal, Term, Variable
 from evercurrent.term.nullable import nullable
 
-ReadKey = Callable[[exp.Expression], Term]
+ReadKey = Callable[[exp.Expr], Term]
 
 
 @dataclass(slots=True)
@@ -39,13 +39,13 @@ def clause(env: Env, node: exp.Group, read_key: ReadKey) -> Clause:
     """Read GROUP BY; `read_key` gives the term of an expression, ordinals and aliases included."""
     keys: list[Term] = []
 
-    def position(element: exp.Expression) -> int:
+    def position(element: exp.Expr) -> int:
         term = read_key(element)
         if term not in keys:
             keys.append(term)
         return keys.index(term)
 
-    def positions(element: exp.Expression) -> tuple[int, ...]:
+    def positions(element: exp.Expr) -> tuple[int, ...]:
         return tuple(position(e) for e in _row(element))
 
     plain, factors = True, list[list[tuple[int, ...]]]()
@@ -68,18 +68,16 @@ def clause(env: Env, node: exp.Group, read_key: ReadKey) -> Clause:
         factors = [_sets(element, positions)]
     if plain:
         return Clause(keys, None)
-    merged = tuple(
-        tuple(dict.fromkeys(k for part in choice for k in part)) for choice in product(*factors)
-    )
+    merged = tuple(tuple(dict.fromkeys(k for part in choice for k in part)) for choice in product(*factors))
     return Clause(keys, merged)
 
 
-def _row(element: exp.Expression) -> list[exp.Expression]:
+def _row(element: exp.Expr) -> list[exp.Expr]:
     inner = element.unnest() if isinstance(element, exp.Paren) else element
     return list(inner.expressions) if isinstance(inner, exp.Tuple) else [inner]
 
 
-def _sets(element: exp.Expression, positions: Callable[[exp.Expression], tuple[int, ...]]) -> list[tuple[int, ...]]:
+def _sets(element: exp.Expr, positions: Callable[[exp.Expr], tuple[int, ...]]) -> list[tuple[int, ...]]:
     match element:
         case exp.Rollup():
             return _rollup([positions(e) for e in element.expressions])
@@ -128,20 +126,20 @@ class Grouped(Stage):
         self.keys = list(keys)
         self.grouping_id = grouping_id
 
-    def _ungrouped(self, node: exp.Expression | None, name: str) -> QueryError:
+    def _ungrouped(self, node: exp.Expr | None, name: str) -> QueryError:
         return self.env.wrong(
             f"the column {name} must appear in GROUP BY or in an aggregate",
             node,
             hint=f"add it to GROUP BY, or use any_value({name})",
         )
 
-    def read(self, node: exp.Expression) -> Term | None:
+    def read(self, node: exp.Expr) -> Term | None:
         name = name_of(node)
         if name in ("grouping", "grouping_id"):
             return self._grouping(node, name)
         return super().read(node)
 
-    def _grouping(self, node: exp.Expression, name: str) -> Term:
+    def _grouping(self, node: exp.Expr, name: str) -> Term:
         from evercurrent.frontend.sql import expressions
 
         if self.grouping_id is None:
@@ -156,7 +154,11 @@ class Grouped(Stage):
             if key not in self.keys:
                 raise self.env.wrong(f"the argument of {name} must be a key of GROUP BY", argument, node)
             digit = self._digit(self.keys.index(key))
-            total = digit if total is None else build.call("add", build.call("mul", total, Literal(2, BIGINT)), digit)
+            total = (
+                digit
+                if total is None
+                else build.call("add", build.call("mul", total, Literal(2, BIGINT)), digit)
+            )
         assert total is not None
         return build.cast(total, TINYINT) if name == "grouping" else total
 
@@ -172,7 +174,7 @@ def grouped(
     qualifiers: tuple[Qualifier, ...],
     own: frozenset[str],
     by: Clause,
-    aggregates: Sequence[tuple[exp.Expression, Aggregate]],
+    aggregates: Sequence[tuple[exp.Expr, Aggregate]],
 ) -> tuple[Group, Variable, Grouped]:
     """The groups of rows, a variable over them, and the level in which the rest of the block is read."""
     env, head = rows.env, Head()
@@ -194,7 +196,9 @@ def grouped(
     )
     variable = env.variable("g", group)
     at = [build.field(variable, f.name) for f in fields]
-    mapping = {k: t for k, t in zip(by.keys, at, strict=False) if not isinstance(k, Literal)}
+    mapping: dict[Term, Term] = {
+        k: t for k, t in zip(by.keys, at, strict=False) if not isinstance(k, Literal)
+    }
     place = {a: at[len(by.keys) + i] for i, a in enumerate(needed)}
     known = {id(node): place[a] for node, a in aggregates}
     return group, variable, Grouped(rows, mapping, own, known, by.keys, None if by.sets is None else at[-1])
@@ -204,10 +208,15 @@ def _fields(by: Clause, aggregates: Sequence[Aggregate]) -> tuple[Member, ...]:
     keys = [k.name if isinstance(k, Field) else "key" for k in by.keys]
     extra = [] if by.sets is None else ["grouping_id"]
     names = unique([*keys, *(a.function for a in aggregates), *extra])
-    missing = set() if by.sets is None else {
-        i for i in range(len(by.keys)) if any(i not in chosen for chosen in by.sets)
-    }
-    fields = [Member(n, k.type, nullable(k) or i in missing) for i, (n, k) in enumerate(zip(names, by.keys, strict=False))]
+    missing = (
+        set()
+        if by.sets is None
+        else {i for i in range(len(by.keys)) if any(i not in chosen for chosen in by.sets)}
+    )
+    fields = [
+        Member(n, k.type, nullable(k) or i in missing)
+        for i, (n, k) in enumerate(zip(names, by.keys, strict=False))
+    ]
     for name, aggregate in zip(names[len(by.keys) :], aggregates, strict=False):
         fields.append(Member(name, aggregate.type, _aggregate_nullable(aggregate, by)))
     if by.sets is not None:

@@ -1,6 +1,6 @@
 """The select list: what `*` stands for, what columns are called, and names given earlier in the list.
 
-    SELECT t.*, a + 1 AS b, b * 2 AS c          c may use b, where FROM has no b
+SELECT t.*, a + 1 AS b, b * 2 AS c          c may use b, where FROM has no b
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class Item:
     """
 
     name: str
-    node: exp.Expression | None
+    node: exp.Expr | None
     term: Term | None = None
     generator: bool = False
     names: tuple[str, ...] = ()
     explicit: bool = False
 
 
-def expand(env: Env, nodes: Sequence[exp.Expression], rows: Rows) -> list[Item]:
+def expand(env: Env, nodes: Sequence[exp.Expr], rows: Rows) -> list[Item]:
     """The select list with every star replaced and every earlier name put in."""
     items: list[Item] = []
-    aliases: dict[str, exp.Expression] = {}
+    aliases: dict[str, exp.Expr] = {}
     for node in nodes:
         for item in _items(env, node, rows):
             if item.node is not None:
@@ -58,7 +58,7 @@ def expand(env: Env, nodes: Sequence[exp.Expression], rows: Rows) -> list[Item]:
     return items
 
 
-def _items(env: Env, node: exp.Expression, rows: Rows) -> Iterator[Item]:
+def _items(env: Env, node: exp.Expr, rows: Rows) -> Iterator[Item]:
     match node:
         case exp.Star():
             yield from _star(env, node, node, rows, [v for v in rows.visible if v.bare])
@@ -84,13 +84,11 @@ def _items(env: Env, node: exp.Expression, rows: Rows) -> Iterator[Item]:
             yield Item(name_for(node), node)
 
 
-def is_generator(node: exp.Expression) -> bool:
+def is_generator(node: exp.Expr) -> bool:
     return name_of(node) in GENERATORS
 
 
-def _star(
-    env: Env, node: exp.Expression, star: exp.Expression, rows: Rows, columns: Sequence[Visible]
-) -> Iterator[Item]:
+def _star(env: Env, node: exp.Expr, star: exp.Expr, rows: Rows, columns: Sequence[Visible]) -> Iterator[Item]:
     for key in ("replace", "rename", "ilike"):
         if star.args.get(key):
             raise env.unsupported(f"* {key.upper()}", node)
@@ -118,19 +116,21 @@ def _qualified_star(env: Env, node: exp.Column, rows: Rows) -> Iterator[Item]:
     if found is None:
         relations = dict.fromkeys(v.qualifier[-1] for v in rows.visible if v.qualifier)
         raise env.wrong(
-            f"there is no relation {'.'.join(qualifier)} in FROM", node, hint=suggestion(qualifier[-1], relations)
+            f"there is no relation {'.'.join(qualifier)} in FROM",
+            node,
+            hint=suggestion(qualifier[-1], relations),
         )
     yield from _struct_star(env, found, node)
 
 
-def _struct_star(env: Env, value: Term, node: exp.Expression) -> Iterator[Item]:
+def _struct_star(env: Env, value: Term, node: exp.Expr) -> Iterator[Item]:
     if not isinstance(value.type, Struct):
         raise env.wrong(f"only a relation or a STRUCT has .*, this is {value.type}", node)
     for m in value.type.members:
         yield Item(m.name, None, build.field(value, m.name))
 
 
-def name_for(node: exp.Expression) -> str:
+def name_for(node: exp.Expr) -> str:
     """What a column without an alias is called, close to what Spark calls it."""
     match node:
         case exp.Paren():
@@ -139,7 +139,9 @@ def name_for(node: exp.Expression) -> str:
             return str(node.name)
         case exp.Dot() if isinstance(node.expression, exp.Identifier):
             return str(node.expression.name)
-        case exp.Anonymous() if name_of(node) == "count" and [type(a) for a in node.expressions] == [exp.Star]:
+        case exp.Anonymous() if name_of(node) == "count" and [type(a) for a in node.expressions] == [
+            exp.Star
+        ]:
             return "count(1)"
         case exp.Binary() if not isinstance(node, exp.Dot):
             return f"({_sql(node)})"
@@ -147,19 +149,19 @@ def name_for(node: exp.Expression) -> str:
             return _sql(node)
 
 
-def _sql(node: exp.Expression) -> str:
+def _sql(node: exp.Expr) -> str:
     return str(node.sql(dialect="spark", normalize_functions=False, comments=False))
 
 
-Replaces = Callable[[list[str], exp.Expression], bool]
+Replaces = Callable[[list[str], exp.Expr], bool]
 
 
 def with_aliases(
-    node: exp.Expression,
-    aliases: Mapping[str, exp.Expression],
+    node: exp.Expr,
+    aliases: Mapping[str, exp.Expr],
     replaces: Replaces,
     in_aggregates: Replaces | None = None,
-) -> exp.Expression:
+) -> exp.Expr:
     """A copy of the node in which names that are aliases stand for their expressions.
 
     `replaces` says of a name whether the alias is meant; `in_aggregates` says so for arguments of aggregates.
@@ -167,7 +169,7 @@ def with_aliases(
     if not aliases:
         return node
 
-    def change(part: exp.Expression, decide: Replaces) -> exp.Expression:
+    def change(part: exp.Expr, decide: Replaces) -> exp.Expr:
         if isinstance(part, exp.Query | exp.Lambda):
             return part
         if isinstance(part, exp.Column) and not isinstance(part.this, exp.Star):
@@ -175,23 +177,23 @@ def with_aliases(
             found = aliases.get(names[0].lower())
             if found is None or not decide(names, part):
                 return part
-            result: exp.Expression = exp.Paren(this=found.copy())
+            result: exp.Expr = exp.Paren(this=found.copy())
             for member in part.parts[1:]:
                 result = exp.Dot(this=result, expression=member.copy())
             return result
         if in_aggregates is not None and aggregates.is_call(part):
             decide = in_aggregates
         for key, value in list(part.args.items()):
-            if isinstance(value, exp.Expression):
+            if isinstance(value, exp.Expr):
                 part.set(key, change(value, decide))
             elif isinstance(value, list):
-                part.set(key, [change(v, decide) if isinstance(v, exp.Expression) else v for v in value])
+                part.set(key, [change(v, decide) if isinstance(v, exp.Expr) else v for v in value])
         return part
 
     return change(node.copy(), replaces)
 
 
-def mentioned(level: Level, nodes: Sequence[exp.Expression]) -> list[Term]:
+def mentioned(level: Level, nodes: Sequence[exp.Expr]) -> list[Term]:
     """Terms of all the names in the nodes that mean something at a level; in nested queries, those that may."""
     found: dict[Term, None] = {}
     for node in nodes:
@@ -210,7 +212,7 @@ def mentioned(level: Level, nodes: Sequence[exp.Expression]) -> list[Term]:
     return list(found)
 
 
-def _first_found(level: Level, names: list[str], node: exp.Expression) -> Term | None:
+def _first_found(level: Level, names: list[str], node: exp.Expr) -> Term | None:
     """The column that a name starts with, if there is one; an error is left to where the name is really read."""
     from evercurrent.errors import QueryError
 

@@ -53,7 +53,7 @@ def _lateral_views(env: Env, tree: From, views: Sequence[exp.Lateral]) -> From:
     return tree
 
 
-def joined(env: Env, first: exp.Expression, joins: Sequence[exp.Join]) -> From:
+def joined(env: Env, first: exp.Expr, joins: Sequence[exp.Join]) -> From:
     tree = source(env, first, _rows(env, NOTHING))
     tree = _lateral_views(env, tree, first.args.get("laterals") or [])
     for join in joins:
@@ -126,7 +126,7 @@ def _common_columns(env: Env, left: From, right: From, node: exp.Join) -> list[P
     return []
 
 
-def _named(env: Env, tree: From, column: exp.Expression | str, side: str) -> Visible:
+def _named(env: Env, tree: From, column: exp.Expr | str, side: str) -> Visible:
     name = column if isinstance(column, str) else column.name
     node = None if isinstance(column, str) else column
     found = [v for v in tree.visible if v.bare and v.name.lower() == name.lower()]
@@ -161,9 +161,7 @@ def _nullable(variable: Variable) -> Variable:
 
 def _over(visible: Sequence[Visible], old: Variable, new: Variable) -> tuple[Visible, ...]:
     """The same columns, of a variable that may be NULL now."""
-    return tuple(
-        Visible(v.name, _renewed(v.term, old, new), v.qualifier, v.bare) for v in visible
-    )
+    return tuple(Visible(v.name, _renewed(v.term, old, new), v.qualifier, v.bare) for v in visible)
 
 
 def _renewed(term: Term, old: Variable, new: Variable) -> Term:
@@ -247,7 +245,5 @@ def _merged(tree: From, common: Sequence[Pair], keep: str) -> From:
                 term = build.call("coalesce", a.term, b.term)
         shown.append(Visible(a.name, term))
     hidden = {id(v) for pair in common for v in pair}
-    rest = tuple(
-        Visible(v.name, v.term, v.qualifier, False) if id(v) in hidden else v for v in tree.visible
-    )
+    rest = tuple(Visible(v.name, v.term, v.qualifier, False) if id(v) in hidden else v for v in tree.visible)
     return From(tree.qualifiers, (*shown, *rest), tree.own)

@@ -15,7 +15,19 @@ from decimal import Decimal as Digits
 
 from sqlglot import exp
 
-from evercurrent.data.types import BIGINT, BINARY, DAYS, DOUBLE, INT, MICROS, MONTHS, STRING, Decimal, Interval, Type
+from evercurrent.data.types import (
+    BIGINT,
+    BINARY,
+    DAYS,
+    DOUBLE,
+    INT,
+    MICROS,
+    MONTHS,
+    STRING,
+    Decimal,
+    Interval,
+    Type,
+)
 from evercurrent.term.functions.intervals import MICROS_OF, MONTHS_OF, read_interval
 from evercurrent.term.nodes import Literal
 
@@ -60,7 +72,7 @@ def interval_units(node: exp.Interval) -> list[str]:
     if unit is None:
         return []
     parts = [unit.this, unit.expression] if isinstance(unit, exp.IntervalSpan) else [unit]
-    return [str(p.name if isinstance(p, exp.Expression) else p).lower().removesuffix("s") for p in parts]
+    return [str(p.name if isinstance(p, exp.Expr) else p).lower().removesuffix("s") for p in parts]
 
 
 def interval_type(units: list[str]) -> Interval | None:

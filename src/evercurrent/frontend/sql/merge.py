@@ -1,8 +1,8 @@
 """MERGE INTO: three kinds of rows, each with its clauses, the first that applies decides.
 
-    matched                 pairs (t, s) that satisfy ON            UPDATE or DELETE
-    not matched [by target] s without any such t                    INSERT
-    not matched by source   t without any such s                    UPDATE or DELETE
+matched                 pairs (t, s) that satisfy ON            UPDATE or DELETE
+not matched [by target] s without any such t                    INSERT
+not matched by source   t without any such s                    UPDATE or DELETE
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ def _unless(qualifiers: tuple[Qualifier, ...]) -> Filter:
     return Filter(build.call("not", Exists(one, BOOLEAN)))
 
 
-def _part(table: Table, old: Sequence[Term], actions: Sequence[Action], qualifiers: Sequence[Qualifier]) -> Query:
+def _part(
+    table: Table, old: Sequence[Term], actions: Sequence[Action], qualifiers: Sequence[Qualifier]
+) -> Query:
     """Rows of one kind: the first clause whose condition holds gives the action and the new row."""
     action = build.case([(when, Literal(what, INT)) for when, what, _ in actions], Literal(0, INT))
     new = tuple(
@@ -89,8 +91,9 @@ def _change(level: Rows, source: Rows | None, table: Table, old: tuple[Term, ...
     if isinstance(then, exp.Var) and then.name.upper() == "DELETE":
         return _when(level, node), DELETE, dml.nothing(table)
     if isinstance(then, exp.Update) and not then.args.get("where"):
-        assignments = then.expressions if isinstance(then.expressions, list) else [then.expressions]
-        if any(isinstance(a, exp.Star) for a in assignments) or isinstance(then.args.get("expressions"), exp.Star):
+        found = then.args.get("expressions") or []
+        assignments: list[exp.Expr] = found if isinstance(found, list) else [found]
+        if any(isinstance(a, exp.Star) for a in assignments):
             if source is None:
                 raise env.wrong("UPDATE SET * needs a source row", then, node)
             return _when(level, node), UPDATE, _same_names(source, table, node)
@@ -107,7 +110,9 @@ def _insertion(level: Rows, table: Table, node: exp.When) -> Action:
         return _when(level, node), INSERT, _same_names(level, table, node)
     values = then.args.get("expression")
     cells = list(values.expressions) if isinstance(values, exp.Tuple) else [values] if values else []
-    listed = list(then.this.expressions) if isinstance(then.this, exp.Tuple) else [then.this] if then.this else []
+    listed = (
+        list(then.this.expressions) if isinstance(then.this, exp.Tuple) else [then.this] if then.this else []
+    )
     positions = [dml.column_of(env, table, c.name, c) for c in listed] or list(range(len(table.columns)))
     if len(cells) != len(positions):
         raise env.wrong(f"{len(positions)} columns, but {len(cells)} values", then, node)
@@ -127,5 +132,3 @@ def _same_names(source: Rows, table: Table, node: exp.When) -> tuple[Term, ...]:
             raise source.env.wrong(f"the source has no column {column.name}", node, hint=hint)
         row.append(build.cast(found, column.type, place=source.env.place(node)))
     return tuple(row)
-
-

@@ -16,7 +16,7 @@ from sqlglot import exp
 from evercurrent.source import Place
 
 
-def place_of(text: str, node: exp.Expression | None) -> Place | None:
+def place_of(text: str, node: exp.Expr | None) -> Place | None:
     """The range of the text that a syntax node was read from; None if nothing in it has a place."""
     if node is None:
         return None

@@ -21,14 +21,14 @@ from evercurrent.term.nodes import Literal, SortKey
 Key = tuple[int, bool, bool]  # position, descending, nulls first
 
 
-def direction(node: exp.Expression) -> tuple[bool, bool]:
+def direction(node: exp.Expr) -> tuple[bool, bool]:
     """Descending, and NULLs first (by default in ascending order only)."""
     descending = bool(node.args.get("desc"))
     nulls_first = node.args.get("nulls_first")
     return descending, not descending if nulls_first is None else bool(nulls_first)
 
 
-def sort_key(level: Level, node: exp.Expression) -> SortKey:
+def sort_key(level: Level, node: exp.Expr) -> SortKey:
     """A sort key that is an expression, as in windows and aggregates."""
     inner = node.this if isinstance(node, exp.Ordered) else node
     if node.args.get("with_fill"):
@@ -37,7 +37,7 @@ def sort_key(level: Level, node: exp.Expression) -> SortKey:
     return SortKey(expressions.term(level, inner), descending, nulls_first)
 
 
-def limit_and_offset(env: Env, node: exp.Expression) -> tuple[int | None, int]:
+def limit_and_offset(env: Env, node: exp.Expr) -> tuple[int | None, int]:
     """LIMIT and OFFSET of a query; None is no limit."""
     limit, offset = node.args.get("limit"), node.args.get("offset")
     count: int | None = None
@@ -55,7 +55,7 @@ def limit_and_offset(env: Env, node: exp.Expression) -> tuple[int | None, int]:
     return count, start
 
 
-def _number(env: Env, node: exp.Expression | None, clause: str) -> int:
+def _number(env: Env, node: exp.Expr | None, clause: str) -> int:
     found = expressions.term(Rows(env.within(None), (), clause), node)
     if not (isinstance(found, Literal) and isinstance(found.type, Integer) and found.value is not None):
         raise env.wrong(f"{clause} needs a constant whole number", node)
@@ -64,11 +64,11 @@ def _number(env: Env, node: exp.Expression | None, clause: str) -> int:
     return int(found.value)
 
 
-def is_position(node: exp.Expression) -> bool:
+def is_position(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit()
 
 
-def output_position(env: Env, node: exp.Expression, count: int, clause: str) -> int:
+def output_position(env: Env, node: exp.Expr, count: int, clause: str) -> int:
     """`ORDER BY 2`: the position, from 0."""
     number = int(node.name)
     if not 1 <= number <= count:

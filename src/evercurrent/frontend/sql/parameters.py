@@ -13,7 +13,7 @@ import decimal
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from evercurrent.data import types as t
 from evercurrent.data.types import Type

@@ -9,7 +9,7 @@ from evercurrent.frontend.sql.results import Result, renamed
 from evercurrent.frontend.sql.scope import Cte, Env
 
 
-def query(env: Env, node: exp.Expression, keep_order: bool = False) -> Result:
+def query(env: Env, node: exp.Expr, keep_order: bool = False) -> Result:
     """A query and the names of its columns; its order is kept only where `keep_order` says so."""
     env = with_ctes(env, node)
     match node:
@@ -39,7 +39,7 @@ def _parenthesised(env: Env, node: exp.Subquery, keep_order: bool) -> Result:
     return setops.ordered_query(env, node, inner, keep_order) if outer_order else inner
 
 
-def with_ctes(env: Env, node: exp.Expression) -> Env:
+def with_ctes(env: Env, node: exp.Expr) -> Env:
     """The environment with the CTEs of a query's WITH."""
     clause = node.args.get("with_")
     if clause is None:

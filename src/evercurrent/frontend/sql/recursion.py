@@ -46,7 +46,7 @@ from evercurrent.term.nodes import Term
 ROUNDS = 3
 
 
-def mentions(node: exp.Expression, name: str) -> bool:
+def mentions(node: exp.Expr, name: str) -> bool:
     """Whether a relation of this name is read in a query, as far as syntax tells."""
     return any(
         isinstance(t.this, exp.Identifier) and not t.args.get("db") and t.name.lower() == name.lower()
@@ -61,7 +61,10 @@ def fixpoint(env: Env, name: str, columns: list[exp.Identifier], cte: exp.CTE) -
     steps = [b for b in branches if mentions(b, name)]
     if not anchors:
         raise env.wrong(
-            f"{name} is defined by itself alone", cte.args.get("alias"), cte, hint="add a branch that does not read it"
+            f"{name} is defined by itself alone",
+            cte.args.get("alias"),
+            cte,
+            hint="add a branch that does not read it",
         )
     first = [queries.query(env, a) for a in anchors]
     names = renamed(env, first[0].names, columns, cte)
@@ -85,18 +88,22 @@ def fixpoint(env: Env, name: str, columns: list[exp.Identifier], cte: exp.CTE) -
     return Cte(Fixpoint((definition,), relation, fields), names)
 
 
-def _branches(env: Env, cte: exp.CTE) -> tuple[list[exp.Expression], bool]:
+def _branches(env: Env, cte: exp.CTE) -> tuple[list[exp.Expr], bool]:
     """The branches of the unions that a recursive query is made of, and whether duplicates are dropped."""
     top = cte.this.unnest() if isinstance(cte.this, exp.Subquery) else cte.this
     if not isinstance(top, exp.Union):
         raise env.wrong(f"{cte.alias} reads itself, but it is no UNION", cte.args.get("alias"), cte)
     if any(top.args.get(k) for k in ("order", "limit", "offset")):
-        raise env.unsupported("ORDER BY or LIMIT on a recursive query", top, cte, hint="put it on what reads it")
+        raise env.unsupported(
+            "ORDER BY or LIMIT on a recursive query", top, cte, hint="put it on what reads it"
+        )
     distinct = bool(top.args.get("distinct"))
 
-    def parts(node: exp.Expression) -> Iterator[exp.Expression]:
+    def parts(node: exp.Expr) -> Iterator[exp.Expr]:
         inner = node.unnest() if isinstance(node, exp.Subquery) and node.is_wrapper else node
-        if isinstance(inner, exp.Union) and not any(inner.args.get(k) for k in ("order", "limit", "offset", "with_")):
+        if isinstance(inner, exp.Union) and not any(
+            inner.args.get(k) for k in ("order", "limit", "offset", "with_")
+        ):
             if bool(inner.args.get("distinct")) and not distinct:
                 if mentions(inner, cte.alias):
                     raise env.unsupported("UNION inside UNION ALL in a recursive query", inner, cte)
@@ -110,7 +117,7 @@ def _branches(env: Env, cte: exp.CTE) -> tuple[list[exp.Expression], bool]:
     return [*parts(top.this), *parts(top.expression)], distinct
 
 
-def _common(env: Env, rows: Sequence[Sequence[Type]], nodes: Sequence[exp.Expression]) -> list[Type]:
+def _common(env: Env, rows: Sequence[Sequence[Type]], nodes: Sequence[exp.Expr]) -> list[Type]:
     types: list[Type] = []
     for position, column in enumerate(zip(*rows, strict=True), 1):
         try:
@@ -120,14 +127,16 @@ def _common(env: Env, rows: Sequence[Sequence[Type]], nodes: Sequence[exp.Expres
     return types
 
 
-def _step(env: Env, node: exp.Expression, name: str, relation: str, count: int) -> Query:
+def _step(env: Env, node: exp.Expr, name: str, relation: str, count: int) -> Query:
     query = queries.query(env, node).query
     if len(query.fields) != count:
         raise env.wrong(f"this branch has {len(query.fields)} columns, the first has {count}", node)
     reason = not_monotone(query, relation)
     if reason is not None:
         raise env.unsupported(
-            f"reading {name} {reason} of its own definition", node, hint="do it in the query that reads the result"
+            f"reading {name} {reason} of its own definition",
+            node,
+            hint="do it in the query that reads the result",
         )
     return query
 
@@ -182,7 +191,9 @@ def _qualifier(qualifier: Generator | OuterGenerator | Unnest | Filter, relation
             match condition:
                 case Exists(query):
                     return not_monotone(query, relation)
-                case Quantified(every=False, args=args, query=query) if not any(_reads(a, relation) for a in args):
+                case Quantified(every=False, args=args, query=query) if not any(
+                    _reads(a, relation) for a in args
+                ):
                     return not_monotone(query, relation)
                 case _:
                     return "in a condition other than EXISTS or IN" if _reads(condition, relation) else None

@@ -26,7 +26,7 @@ class Result:
 
 
 def renamed(
-    env: Env, names: Sequence[str], columns: Sequence[exp.Identifier], node: exp.Expression
+    env: Env, names: Sequence[str], columns: Sequence[exp.Identifier], node: exp.Expr
 ) -> tuple[str, ...]:
     """The names of columns after `AS t(a, b)`."""
     if not columns:
@@ -41,6 +41,8 @@ def with_types(env: Env, query: Query, types: Sequence[Type]) -> Query:
     if all(f.type == t for f, t in zip(query.fields, types, strict=True)):
         return query
     variable = env.variable("q", query)
-    head = tuple(build.cast(build.field(variable, f.name), t) for f, t in zip(query.fields, types, strict=True))
+    head = tuple(
+        build.cast(build.field(variable, f.name), t) for f, t in zip(query.fields, types, strict=True)
+    )
     fields = tuple(Member(f.name, h.type, nullable(h)) for f, h in zip(query.fields, head, strict=True))
     return Comprehension("bag", head, (Generator(variable, query),), fields)

@@ -49,7 +49,7 @@ class SortNode:
     """A sort key: the position of an output column, or an expression."""
 
     position: int | None
-    node: exp.Expression | None
+    node: exp.Expr | None
     descending: bool
     nulls_first: bool
 
@@ -63,11 +63,11 @@ class Block:
     qualifiers: tuple[Qualifier, ...]
     own: frozenset[str]
     items: list[Item]
-    having: exp.Expression | None = None
-    qualify: exp.Expression | None = None
+    having: exp.Expr | None = None
+    qualify: exp.Expr | None = None
     sorts: list[SortNode] = field(default_factory=list)
 
-    def nodes(self) -> list[exp.Expression]:
+    def nodes(self) -> list[exp.Expr]:
         """Everything that is read above the rows."""
         found = [i.node for i in self.items if i.node is not None]
         found += [n for n in (self.having, self.qualify) if n is not None]
@@ -98,9 +98,9 @@ def select(env: Env, node: exp.Select, keep_order: bool = False) -> Result:
     return Result(query, result.names, tuple(k for k in result.order if k[0] < len(result.names)))
 
 
-def _as_node(value: object) -> exp.Expression | None:
+def _as_node(value: object) -> exp.Expr | None:
     found = value[0] if isinstance(value, list) and value else value
-    return found if isinstance(found, exp.Expression) else None
+    return found if isinstance(found, exp.Expr) else None
 
 
 def _block(
@@ -113,9 +113,13 @@ def _block(
     wants_order: bool,
 ) -> Block:
     """Names of the select list put into HAVING, QUALIFY and ORDER BY."""
-    aliases = {i.name.lower(): i.node for i in reversed(items) if i.explicit and i.node is not None and not i.generator}
+    aliases = {
+        i.name.lower(): i.node
+        for i in reversed(items)
+        if i.explicit and i.node is not None and not i.generator
+    }
 
-    def no_column(parts: list[str], part: exp.Expression) -> bool:
+    def no_column(parts: list[str], part: exp.Expr) -> bool:
         return rows.find_own(parts, part) is None
 
     block = Block(env, rows, qualifiers, own, items)
@@ -123,7 +127,7 @@ def _block(
     if having is not None:
         keys = _grouped_names(node)
 
-        def not_grouped(parts: list[str], part: exp.Expression) -> bool:
+        def not_grouped(parts: list[str], part: exp.Expr) -> bool:
             return no_column(parts, part) or parts[-1].lower() not in keys
 
         block.having = with_aliases(having.this, aliases, not_grouped, no_column)
@@ -142,15 +146,19 @@ def _grouped_names(node: exp.Select) -> set[str]:
 
 def _sorts(
     env: Env,
-    ordered: exp.Expression,
+    ordered: exp.Expr,
     items: Sequence[Item],
-    aliases: dict[str, exp.Expression],
+    aliases: dict[str, exp.Expr],
     no_column: object,
 ) -> list[SortNode]:
     """A sort key: a position, the name of an output column, ALL, or an expression."""
     descending, nulls_first = ordering.direction(ordered)
     inner = ordered.this if isinstance(ordered, exp.Ordered) else ordered
-    if isinstance(inner, exp.Var | exp.Column) and inner.name.upper() == "ALL" and not inner.args.get("table"):
+    if (
+        isinstance(inner, exp.Var | exp.Column)
+        and inner.name.upper() == "ALL"
+        and not inner.args.get("table")
+    ):
         if all(i.name.upper() != "ALL" for i in items):
             return [SortNode(p, None, descending, nulls_first) for p in range(len(items))]
     if any(i.generator for i in items):
@@ -178,8 +186,14 @@ def _group(block: Block, node: exp.Select, rows: Rows) -> None:
     by = grouping.Clause([], None) if clause is None else _clause(block, clause, rows)
     below = rows.in_clause("an aggregate")
     made = [(c, aggregates.read(below, c)) for c in calls]
-    group, variable, level = grouping.grouped(rows.in_clause("GROUP BY"), block.qualifiers, block.own, by, made)
-    block.qualifiers, block.own, block.level = (Generator(variable, group),), frozenset((variable.name,)), level
+    group, variable, level = grouping.grouped(
+        rows.in_clause("GROUP BY"), block.qualifiers, block.own, by, made
+    )
+    block.qualifiers, block.own, block.level = (
+        (Generator(variable, group),),
+        frozenset((variable.name,)),
+        level,
+    )
     if block.having is not None:
         for window in windows.calls_in(block.having):
             raise block.env.wrong("a window function cannot stand in HAVING", window, hint="use QUALIFY")
@@ -191,7 +205,7 @@ def _clause(block: Block, clause: exp.Group, rows: Rows) -> grouping.Clause:
     env, items = block.env, block.items
     level = rows.in_clause("GROUP BY")
 
-    def of_item(position: int, at: exp.Expression) -> Term:
+    def of_item(position: int, at: exp.Expr) -> Term:
         item = items[position]
         if item.term is not None:
             return item.term
@@ -200,7 +214,7 @@ def _clause(block: Block, clause: exp.Group, rows: Rows) -> grouping.Clause:
             raise env.wrong("an aggregate cannot be a key of GROUP BY", at, item.node)
         return expressions.term(level, item.node)
 
-    def read_key(key: exp.Expression) -> Term:
+    def read_key(key: exp.Expr) -> Term:
         if ordering.is_position(key):
             return of_item(ordering.output_position(env, key, len(items), "GROUP BY"), key)
         if isinstance(key, exp.Column) and len(key.parts) == 1 and rows.find_own([key.name], key) is None:
@@ -242,8 +256,14 @@ def _windows(block: Block, node: exp.Select) -> None:
         needed += [t for t in below.known.values()]
         needed += list(below.mapping.values())
         needed += [] if below.grouping_id is None else [below.grouping_id]
-    query, variable, level = windows.windowed(below, block.qualifiers, block.own, functions, list(dict.fromkeys(needed)))
-    block.qualifiers, block.own, block.level = (Generator(variable, query),), frozenset((variable.name,)), level
+    query, variable, level = windows.windowed(
+        below, block.qualifiers, block.own, functions, list(dict.fromkeys(needed))
+    )
+    block.qualifiers, block.own, block.level = (
+        (Generator(variable, query),),
+        frozenset((variable.name,)),
+        level,
+    )
     if block.qualify is not None:
         condition = expressions.condition(level, block.qualify, "QUALIFY")
         block.qualifiers += tuple(Filter(c) for c in build.conjuncts(condition))
@@ -359,8 +379,10 @@ def _over_distinct(block: Block, query: Query, terms: Sequence[Term], sorts: Seq
     variable = env.variable("d", query)
     shown = [build.field(variable, f.name) for f in query.fields]
 
-    def complain(node: exp.Expression | None, name: str) -> QueryError:
-        return env.wrong(f"ORDER BY {name}: with SELECT DISTINCT only selected columns can be sorted by", node)
+    def complain(node: exp.Expr | None, name: str) -> QueryError:
+        return env.wrong(
+            f"ORDER BY {name}: with SELECT DISTINCT only selected columns can be sorted by", node
+        )
 
     level = Stage(block.level, dict(zip(terms, shown, strict=True)), block.own, complain)
     hidden = [expressions.term(level, s.node) for s in sorts]

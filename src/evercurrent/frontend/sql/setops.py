@@ -54,7 +54,7 @@ def _parts(left: Query, right: Query, everything: bool) -> tuple[Query, ...]:
     return (left, right)
 
 
-def aligned(env: Env, inputs: Sequence[Query], node: exp.Expression) -> list[Query]:
+def aligned(env: Env, inputs: Sequence[Query], node: exp.Expr) -> list[Query]:
     """The same queries with their columns cast to common types."""
     counts = {len(q.fields) for q in inputs}
     if len(counts) != 1:
@@ -82,7 +82,7 @@ def distinct(env: Env, query: Query) -> Query:
     return Comprehension("set", head, (Generator(variable, query),), query.fields)
 
 
-def _ordered(env: Env, node: exp.Expression, result: Result, keep_order: bool) -> Result:
+def _ordered(env: Env, node: exp.Expr, result: Result, keep_order: bool) -> Result:
     """ORDER BY, LIMIT and OFFSET of a set operation: over its output columns."""
     limit, offset = ordering.limit_and_offset(env, node)
     order = node.args.get("order")
@@ -98,7 +98,7 @@ def _ordered(env: Env, node: exp.Expression, result: Result, keep_order: bool) -
 
 
 def with_sort_keys(
-    env: Env, result: Result, nodes: Sequence[exp.Expression]
+    env: Env, result: Result, nodes: Sequence[exp.Expr]
 ) -> tuple[Query, tuple[ordering.Key, ...]]:
     """A query with the sort keys that are not columns added as hidden fields, and all keys."""
     query, count = result.query, len(result.names)
@@ -128,7 +128,7 @@ def with_sort_keys(
     return whole, tuple(keys)
 
 
-def ordered_query(env: Env, node: exp.Expression, result: Result, keep_order: bool) -> Result:
+def ordered_query(env: Env, node: exp.Expr, result: Result, keep_order: bool) -> Result:
     """ORDER BY, LIMIT and OFFSET around a query in parentheses, or around VALUES."""
     return _ordered(env, node, result, keep_order)
 

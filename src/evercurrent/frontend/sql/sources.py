@@ -19,6 +19,7 @@ from evercurrent.calculus.nodes import (
     Relation,
     Unnest,
 )
+from evercurrent.catalog.nodes import Table, View
 from evercurrent.data.types import BIGINT, INT, Array, Map, Member, Null, Struct, Type
 from evercurrent.frontend.sql import expressions, queries, setops
 from evercurrent.frontend.sql.functions import GENERATORS, name_of
@@ -46,7 +47,12 @@ NOTHING = From((), (), frozenset())
 
 
 def over_query(
-    env: Env, query: Query, names: Sequence[str], qualifier: tuple[str, ...], stem: str, nullable_: bool = False
+    env: Env,
+    query: Query,
+    names: Sequence[str],
+    qualifier: tuple[str, ...],
+    stem: str,
+    nullable_: bool = False,
 ) -> tuple[Variable, tuple[Visible, ...]]:
     """A variable that ranges over a query, and its columns under the names they have here."""
     variable = env.variable(stem, query, nullable_)
@@ -62,7 +68,7 @@ def visible_of(
     )
 
 
-def source(env: Env, node: exp.Expression, rows: Rows) -> From:
+def source(env: Env, node: exp.Expr, rows: Rows) -> From:
     """One item of FROM. `rows` is the level that a lateral item sees: the items before it."""
     match node:
         case exp.Table() if isinstance(node.this, exp.Anonymous):
@@ -88,8 +94,13 @@ def source(env: Env, node: exp.Expression, rows: Rows) -> From:
             raise env.unsupported(f"'{node.sql(dialect='spark')[:60]}' in FROM", node)
 
 
-def _refuse_extras(env: Env, node: exp.Expression) -> None:
-    for key, what in (("pivots", "PIVOT"), ("sample", "TABLESAMPLE"), ("version", "time travel"), ("when", "time travel")):
+def _refuse_extras(env: Env, node: exp.Expr) -> None:
+    for key, what in (
+        ("pivots", "PIVOT"),
+        ("sample", "TABLESAMPLE"),
+        ("version", "time travel"),
+        ("when", "time travel"),
+    ):
         if node.args.get(key):
             raise env.unsupported(what, node)
 
@@ -101,16 +112,19 @@ def _relation(env: Env, node: exp.Table) -> tuple[Query, tuple[str, ...], tuple[
     cte = env.ctes.get(name.lower()) if len(parts) == 1 else None
     if cte is not None:
         return cte.query, cte.names, parts
-    found = env.catalog.relation(name)
+    found: Table | View | None = env.catalog.relation(name)
     if found is None:
-        known = [r.name for r in (*env.catalog.tables.values(), *env.catalog.views.values())]
+        known = [
+            *(t.name for t in env.catalog.tables.values()),
+            *(v.name for v in env.catalog.views.values()),
+        ]
         hint = suggestion(name, [*known, *env.ctes])
         raise env.wrong(f"there is no table or view {name}", node, hint=hint)
     return Relation(found.name, found.fields), tuple(f.name for f in found.fields), parts
 
 
 def _generated(
-    env: Env, query: Query, names: Sequence[str], node: exp.Expression, qualifier: tuple[str, ...]
+    env: Env, query: Query, names: Sequence[str], node: exp.Expr, qualifier: tuple[str, ...]
 ) -> From:
     """A generator over a query, under the alias that the node gives it."""
     alias, columns = alias_of(node)
@@ -122,7 +136,7 @@ def _generated(
     return From((Generator(variable, query),), visible, frozenset((variable.name,)))
 
 
-def alias_of(node: exp.Expression) -> tuple[str | None, list[exp.Identifier]]:
+def alias_of(node: exp.Expr) -> tuple[str | None, list[exp.Identifier]]:
     alias = node.args.get("alias")
     if not isinstance(alias, exp.TableAlias):
         return (alias.name or None, []) if isinstance(alias, exp.Identifier) else (None, [])
@@ -143,7 +157,7 @@ def _has_modifiers(node: exp.Subquery) -> bool:
     return any(node.args.get(k) for k in ("order", "limit", "offset", "with_"))
 
 
-def _parenthesised(env: Env, node: exp.Subquery, inner: exp.Expression) -> From:
+def _parenthesised(env: Env, node: exp.Subquery, inner: exp.Expr) -> From:
     """`(a JOIN b ON ...)`, perhaps with an alias for all of it."""
     from evercurrent.frontend.sql import joins
 
@@ -197,7 +211,7 @@ def lateral(env: Env, node: exp.Lateral, rows: Rows) -> From:
     raise env.unsupported("LATERAL of something other than a query or a generator function", node)
 
 
-def _function(env: Env, call: exp.Anonymous, node: exp.Expression, rows: Rows, outer: bool = False) -> From:
+def _function(env: Env, call: exp.Anonymous, node: exp.Expr, rows: Rows, outer: bool = False) -> From:
     """A table function: explode and its kin, range."""
     name = name_of(call) or ""
     if name == "range":
@@ -213,7 +227,7 @@ def _function(env: Env, call: exp.Anonymous, node: exp.Expression, rows: Rows, o
 
 
 def unnested(
-    env: Env, level: Level, argument: exp.Expression, node: exp.Expression, kind: tuple[bool, bool, bool]
+    env: Env, level: Level, argument: exp.Expr, node: exp.Expr, kind: tuple[bool, bool, bool]
 ) -> From:
     """A generator over a collection, under the alias that the node gives it."""
     unnest = generator(env, expressions.term(level, argument), kind, argument)
@@ -233,7 +247,7 @@ def _members(variable: Variable) -> tuple[Member, ...]:
     return variable.type.members
 
 
-def generator(env: Env, collection: Term, kind: tuple[bool, bool, bool], node: exp.Expression) -> Unnest:
+def generator(env: Env, collection: Term, kind: tuple[bool, bool, bool], node: exp.Expr) -> Unnest:
     """`explode` and its kin as a qualifier; `kind` is (with a position, of structs, outer)."""
     ordinal, inline, outer = kind
     position = (Member("pos", INT, False),) if ordinal else ()
@@ -255,7 +269,7 @@ def generator(env: Env, collection: Term, kind: tuple[bool, bool, bool], node: e
     return Unnest(variable, collection, outer, ordinal, inline)
 
 
-def _range(env: Env, call: exp.Anonymous, node: exp.Expression, rows: Rows) -> From:
+def _range(env: Env, call: exp.Anonymous, node: exp.Expr, rows: Rows) -> From:
     """range([start,] end [, step]): numbers from start to before end."""
     if not 1 <= len(call.expressions) <= 4:
         raise env.wrong("range takes an end; or a start, an end and a step", call, node)

@@ -10,26 +10,27 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from evercurrent.calculus.nodes import Comprehension, Exists, Generator, Quantified, Query, Scalar
-from evercurrent.data.types import BOOLEAN, Member, Type
+from evercurrent.calculus.nodes import Exists, Quantified, Query, Scalar
+from evercurrent.data.types import BOOLEAN
 from evercurrent.frontend.sql import expressions, queries
 from evercurrent.frontend.sql.results import with_types
-from evercurrent.frontend.sql.scope import Env, Level
+from evercurrent.frontend.sql.scope import Level
 from evercurrent.term import build
 from evercurrent.term.coerce import common_type
 from evercurrent.term.functions.function import TypeMismatch
 from evercurrent.term.nodes import Literal, Term
-from evercurrent.term.nullable import nullable
 
 
-def _query(level: Level, node: exp.Expression) -> Query:
+def _query(level: Level, node: exp.Expr) -> Query:
     return queries.query(level.env.within(level), node).query
 
 
-def scalar(level: Level, node: exp.Expression) -> Term:
+def scalar(level: Level, node: exp.Expr) -> Term:
     query = _query(level, node)
     if len(query.fields) != 1:
-        raise level.env.wrong(f"a subquery used as a value has one column, this one has {len(query.fields)}", node)
+        raise level.env.wrong(
+            f"a subquery used as a value has one column, this one has {len(query.fields)}", node
+        )
     return Scalar(query, query.fields[0].type, level.env.place(node))
 
 
@@ -60,13 +61,15 @@ def member_of(level: Level, node: exp.In) -> Term:
     return matches[0] if len(matches) == 1 else build.call("or", *matches, place=env.place(node))
 
 
-def _same_row(level: Level, left: Sequence[Term], right: Sequence[exp.Expression], node: exp.Expression) -> Term:
+def _same_row(level: Level, left: Sequence[Term], right: Sequence[exp.Expr], node: exp.Expr) -> Term:
     place = level.env.place(node)
-    pairs = [build.call("eq", a, expressions.term(level, b), place=place) for a, b in zip(left, right, strict=True)]
+    pairs = [
+        build.call("eq", a, expressions.term(level, b), place=place) for a, b in zip(left, right, strict=True)
+    ]
     return pairs[0] if len(pairs) == 1 else build.call("and", *pairs, place=place)
 
 
-def _row(node: exp.Expression) -> list[exp.Expression]:
+def _row(node: exp.Expr) -> list[exp.Expr]:
     inner = node.unnest() if isinstance(node, exp.Paren) else node
     return list(inner.expressions) if isinstance(inner, exp.Tuple) else [inner]
 
@@ -81,7 +84,7 @@ def quantified(level: Level, node: exp.Binary, comparison: str) -> Term:
 
 
 def _quantified(
-    level: Level, node: exp.Expression, comparison: str, every: bool, left: exp.Expression, right: exp.Expression
+    level: Level, node: exp.Expr, comparison: str, every: bool, left: exp.Expr, right: exp.Expr
 ) -> Term:
     env = level.env
     args = [expressions.term(level, e) for e in _row(left)]

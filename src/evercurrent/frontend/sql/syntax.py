@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from evercurrent.errors import QueryError
-from evercurrent.frontend.sql.dialect import EvercurrentSpark, Malformed
+from evercurrent.frontend.sql.dialect import EvercurrentParser, EvercurrentSpark, Malformed
 from evercurrent.source import Place
 
 OPEN = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
@@ -55,7 +55,9 @@ def _of_token_error(text: str, error: TokenError) -> QueryError:
     missing = re.match(r"Missing (.+) from \d+:(\d+)", cause, re.DOTALL)
     if missing:
         start = min(int(missing[2]), max(len(text) - 1, 0))
-        return QueryError(f"this is never closed: {missing[1]} is missing", place=Place(text, start, start + 1))
+        return QueryError(
+            f"this is never closed: {missing[1]} is missing", place=Place(text, start, start + 1)
+        )
     return QueryError("this is not SQL: it cannot be split into words", place=_whole(text))
 
 
@@ -77,12 +79,12 @@ def split(text: str) -> list[Tokens]:
     return [s for s in statements if s.tokens]
 
 
-def parse_tokens(tokens: Tokens, into: type[exp.Expression] | None = None) -> exp.Expression:
+def parse_tokens(tokens: Tokens, into: type[exp.Condition] | None = None) -> exp.Expr:
     """One statement, or with `into` one thing of that kind (`exp.Condition`: an expression)."""
     if not tokens.tokens:
         raise QueryError("the statement is empty")
     _check_depth(tokens)
-    parser = EvercurrentSpark().parser(error_level=ErrorLevel.IMMEDIATE)
+    parser = EvercurrentParser(error_level=ErrorLevel.IMMEDIATE, dialect=EvercurrentSpark())
     try:
         if into is None:
             found = parser.parse(tokens.tokens, tokens.text)

@@ -1,10 +1,10 @@
 """CREATE TABLE: columns and constraints.
 
-    CREATE TABLE orders (
-        id BIGINT PRIMARY KEY,
-        customer BIGINT NOT NULL REFERENCES customers,
-        total DECIMAL(12,2) DEFAULT 0 CHECK (total >= 0),
-        CONSTRAINT dated UNIQUE (customer, id)) WITH (stored = false)
+CREATE TABLE orders (
+    id BIGINT PRIMARY KEY,
+    customer BIGINT NOT NULL REFERENCES customers,
+    total DECIMAL(12,2) DEFAULT 0 CHECK (total >= 0),
+    CONSTRAINT dated UNIQUE (customer, id)) WITH (stored = false)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from evercurrent.term import build
 from evercurrent.term.nodes import Column, Literal, Term
 
 
-def known_table(env: Env, name: str, node: exp.Expression | None) -> Table:
+def known_table(env: Env, name: str, node: exp.Expr | None) -> Table:
     """A table of the catalog, to be changed."""
     found = env.catalog.table(name)
     if found is None:
@@ -42,10 +42,10 @@ class Draft:
 
     name: str
     columns: list[TableColumn] = field(default_factory=list)
-    keys: list[tuple[Unique, exp.Expression]] = field(default_factory=list)
-    unique: list[tuple[Unique, exp.Expression]] = field(default_factory=list)
-    references: list[tuple[str | None, list[str], exp.Reference, exp.Expression]] = field(default_factory=list)
-    checks: list[tuple[str | None, exp.Expression]] = field(default_factory=list)
+    keys: list[tuple[Unique, exp.Expr]] = field(default_factory=list)
+    unique: list[tuple[Unique, exp.Expr]] = field(default_factory=list)
+    references: list[tuple[str | None, list[str], exp.Reference, exp.Expr]] = field(default_factory=list)
+    checks: list[tuple[str | None, exp.Expr]] = field(default_factory=list)
 
 
 def table(env: Env, node: exp.Create, options: dict[str, str]) -> Table:
@@ -66,15 +66,20 @@ def table(env: Env, node: exp.Create, options: dict[str, str]) -> Table:
     key = draft.keys[0][0] if draft.keys else None
     required = {c.lower() for c in key.columns} if key else set()
     columns = tuple(
-        TableColumn(c.name, c.type, c.nullable and c.name.lower() not in required, c.default) for c in draft.columns
+        TableColumn(c.name, c.type, c.nullable and c.name.lower() not in required, c.default)
+        for c in draft.columns
     )
     stored = _stored(env, options, node)
-    spelled = _spelling(draft)
+    spelling = {c.name.lower(): c.name for c in draft.columns}
+
+    def spelled(key: Unique) -> Unique:
+        return Unique(key.name, tuple(spelling[c.lower()] for c in key.columns))
+
     return Table(
         draft.name,
         columns,
-        None if key is None else Unique(key.name, spelled(key.columns)),
-        tuple(Unique(u.name, spelled(u.columns)) for u, _ in draft.unique),
+        None if key is None else spelled(key),
+        tuple(spelled(u) for u, _ in draft.unique),
         tuple(_foreign_key(env, draft, i, r, key) for i, r in enumerate(draft.references, 1)),
         tuple(_check(env, draft, i, name, at) for i, (name, at) in enumerate(draft.checks, 1)),
         stored,
@@ -86,11 +91,6 @@ def _stored(env: Env, options: dict[str, str], node: exp.Create) -> bool:
     if value not in ("true", "false"):
         raise env.wrong("stored is true or false", node.args.get("properties"), node)
     return value == "true"
-
-
-def _spelling(draft: Draft) -> object:
-    names = {c.name.lower(): c.name for c in draft.columns}
-    return lambda columns: tuple(names[c.lower()] for c in columns)
 
 
 def _type_of(draft: Draft, name: str) -> Type:
@@ -107,11 +107,13 @@ def _check_names(env: Env, draft: Draft, node: exp.Create) -> None:
         seen.add(column.name.lower())
 
 
-def _check_columns(env: Env, draft: Draft, columns: Sequence[str], at: exp.Expression) -> None:
+def _check_columns(env: Env, draft: Draft, columns: Sequence[str], at: exp.Expr) -> None:
     known = [c.name for c in draft.columns]
     for column in columns:
         if column.lower() not in (k.lower() for k in known):
-            raise env.wrong(f"there is no column {column} in {draft.name}", at, hint=suggestion(column, known))
+            raise env.wrong(
+                f"there is no column {column} in {draft.name}", at, hint=suggestion(column, known)
+            )
     if len({c.lower() for c in columns}) != len(columns):
         raise env.wrong("a column stands twice in this key", at)
 
@@ -119,7 +121,7 @@ def _check_columns(env: Env, draft: Draft, columns: Sequence[str], at: exp.Expre
 # --- elements ------------------------------------------------------------------------------------------------
 
 
-def _element(env: Env, draft: Draft, element: exp.Expression) -> None:
+def _element(env: Env, draft: Draft, element: exp.Expr) -> None:
     match element:
         case exp.ColumnDef():
             _column(env, draft, element)
@@ -130,7 +132,7 @@ def _element(env: Env, draft: Draft, element: exp.Expression) -> None:
             _constraint(env, draft, element, None, element)
 
 
-def _constraint(env: Env, draft: Draft, node: exp.Expression, name: str | None, at: exp.Expression) -> None:
+def _constraint(env: Env, draft: Draft, node: exp.Expr, name: str | None, at: exp.Expr) -> None:
     match node:
         case exp.PrimaryKey():
             columns = tuple(_column_name(c) for c in node.expressions)
@@ -149,12 +151,12 @@ def _constraint(env: Env, draft: Draft, node: exp.Expression, name: str | None, 
             raise env.unsupported(f"'{node.sql(dialect='spark')[:60]}' in CREATE TABLE", node, at)
 
 
-def _column_name(node: exp.Expression) -> str:
+def _column_name(node: exp.Expr) -> str:
     inner = node.this if isinstance(node, exp.Ordered) else node
     return str(inner.name)
 
 
-def _refuse_actions(env: Env, node: exp.Expression, reference: exp.Reference) -> None:
+def _refuse_actions(env: Env, node: exp.Expr, reference: exp.Reference) -> None:
     texts = [str(o).upper() for o in reference.args.get("options") or ()]
     texts += [f"ON {k.upper()}" for k in ("delete", "update") if node.args.get(k)]
     for text in texts:
@@ -195,7 +197,7 @@ def _column(env: Env, draft: Draft, node: exp.ColumnDef) -> None:
     draft.columns.append(TableColumn(name, type_, nullable, default))
 
 
-def _default(env: Env, node: exp.Expression, type_: Type, at: exp.Expression) -> Term:
+def _default(env: Env, node: exp.Expr, type_: Type, at: exp.Expr) -> Term:
     found = build.cast(expressions.term(Rows(env, (), "DEFAULT"), node), type_, place=env.place(node, at))
     if not isinstance(found, Literal):
         raise env.unsupported("a DEFAULT that is not constant", node, at)
@@ -205,7 +207,7 @@ def _default(env: Env, node: exp.Expression, type_: Type, at: exp.Expression) ->
 # --- constraints that look around ----------------------------------------------------------------------------
 
 
-def _check(env: Env, draft: Draft, number: int, name: str | None, node: exp.Expression) -> Check:
+def _check(env: Env, draft: Draft, number: int, name: str | None, node: exp.Expr) -> Check:
     visible = [Visible(c.name, Column(c.name, c.type, c.nullable), (draft.name,)) for c in draft.columns]
     subquery = node.find(exp.Query)
     if subquery is not None:
@@ -219,7 +221,7 @@ def _foreign_key(
     env: Env,
     draft: Draft,
     number: int,
-    found: tuple[str | None, list[str], exp.Reference, exp.Expression],
+    found: tuple[str | None, list[str], exp.Reference, exp.Expr],
     own_key: Unique | None,
 ) -> ForeignKey:
     name, columns, reference, at = found
@@ -229,7 +231,11 @@ def _foreign_key(
     parent_node = target.this if isinstance(target, exp.Schema) else target
     parent_name = ".".join(p.name for p in parent_node.parts)
     if parent_name.lower() == draft.name.lower():
-        parent, fields, keys = draft.name, {c.name: c.type for c in draft.columns}, [own_key, *(u for u, _ in draft.unique)]
+        parent, fields, keys = (
+            draft.name,
+            {c.name: c.type for c in draft.columns},
+            [own_key, *(u for u, _ in draft.unique)],
+        )
     else:
         known = known_table(env, parent_name, parent_node)
         parent, fields = known.name, {c.name: c.type for c in known.columns}
@@ -250,23 +256,27 @@ def _foreign_key(
 
 
 def _referred(
-    env: Env, parent: str, listed: list[str], keys: Sequence[Unique | None], at: exp.Expression
+    env: Env, parent: str, listed: list[str], keys: Sequence[Unique | None], at: exp.Expr
 ) -> Sequence[str]:
     """The columns that a foreign key refers to: a key of the parent."""
     if not listed:
         if keys[0] is None:
-            raise env.wrong(f"{parent} has no primary key to refer to", at, hint="name the columns of a UNIQUE key")
+            raise env.wrong(
+                f"{parent} has no primary key to refer to", at, hint="name the columns of a UNIQUE key"
+            )
         return keys[0].columns
     wanted = {c.lower() for c in listed}
     if not any(k is not None and {c.lower() for c in k.columns} == wanted for k in keys):
         raise env.wrong(
-            f"({', '.join(listed)}) is not a key of {parent}", at, hint="refer to its primary key or a UNIQUE key"
+            f"({', '.join(listed)}) is not a key of {parent}",
+            at,
+            hint="refer to its primary key or a UNIQUE key",
         )
     return listed
 
 
 def _check_types(
-    env: Env, draft: Draft, column: str, other: Type, parent: str, parent_column: str, at: exp.Expression
+    env: Env, draft: Draft, column: str, other: Type, parent: str, parent_column: str, at: exp.Expr
 ) -> None:
     mine = _type_of(draft, column)
     try:

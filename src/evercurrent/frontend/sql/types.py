@@ -68,7 +68,7 @@ class UnknownType(Exception):
         self.unsupported = unsupported
 
 
-def type_of(node: exp.Expression | None) -> Type:
+def type_of(node: exp.Expr | None) -> Type:
     if isinstance(node, exp.Interval):
         return _interval(node)
     if not isinstance(node, exp.DataType):
@@ -91,36 +91,49 @@ def type_of(node: exp.Expression | None) -> Type:
         case D.STRUCT:
             return Struct(tuple(_member(part) for part in parts))
         case D.INTERVAL:
-            raise UnknownType("an interval type needs its units, such as INTERVAL DAY TO SECOND or INTERVAL YEAR")
+            raise UnknownType(
+                "an interval type needs its units, such as INTERVAL DAY TO SECOND or INTERVAL YEAR"
+            )
         case D.USERDEFINED | D.UNKNOWN:
             raise UnknownType(f"there is no type {node.sql(dialect='spark')}")
         case _:
             raise UnknownType(f"type {node.sql(dialect='spark')}", unsupported=True)
 
 
-def _only(parts: list[exp.Expression], count: int) -> list[exp.Expression]:
+def _only(parts: list[exp.Expr], count: int) -> list[exp.Expr]:
     if len(parts) != count:
         raise UnknownType(f"{count} element type{'s are' if count > 1 else ' is'} expected here")
     return parts
 
 
-def _member(node: exp.Expression) -> Member:
+def _member(node: exp.Expr) -> Member:
     if not isinstance(node, exp.ColumnDef) or node.args.get("kind") is None:
         raise UnknownType("a struct's members are written name: TYPE")
-    required = any(isinstance(c.args.get("kind"), exp.NotNullColumnConstraint) for c in node.args.get("constraints") or ())
+    required = any(
+        isinstance(c.args.get("kind"), exp.NotNullColumnConstraint)
+        for c in node.args.get("constraints") or ()
+    )
     return Member(node.name, type_of(node.args["kind"]), not required)
 
 
-def _decimal(parts: list[exp.Expression]) -> Decimal:
+def _decimal(parts: list[exp.Expr]) -> Decimal:
     precision = _number(parts[0]) if parts else 10
     scale = _number(parts[1]) if len(parts) > 1 else 0
     if not (1 <= precision <= 38 and 0 <= scale <= precision):
-        raise UnknownType(f"DECIMAL({precision},{scale}): the precision is 1 to 38, the scale 0 to the precision")
+        raise UnknownType(
+            f"DECIMAL({precision},{scale}): the precision is 1 to 38, the scale 0 to the precision"
+        )
     return Decimal(precision, scale)
 
 
-def _number(node: exp.Expression) -> int:
-    text = node.name if isinstance(node, exp.Literal) else node.this.name if isinstance(node.this, exp.Literal) else ""
+def _number(node: exp.Expr) -> int:
+    text = (
+        node.name
+        if isinstance(node, exp.Literal)
+        else node.this.name
+        if isinstance(node.this, exp.Literal)
+        else ""
+    )
     if not text.isdigit() or int(text) < 0:
         raise UnknownType("a length or precision is a whole number")
     return int(text)

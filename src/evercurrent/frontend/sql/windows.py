@@ -20,7 +20,7 @@ from evercurrent.frontend.sql.functions import WINDOW_ONLY, called, name_of
 from evercurrent.frontend.sql.names import suggestion, unique
 from evercurrent.frontend.sql.scope import Env, Level, Stage
 from evercurrent.term import build
-from evercurrent.term.aggregates import find_aggregate
+from evercurrent.term.aggregates import aggregate, find_aggregate
 from evercurrent.term.nodes import (
     RUNNING,
     WHOLE,
@@ -45,7 +45,7 @@ RANKING: dict[str, Type] = {
 PICKING = frozenset(("first_value", "last_value", "first", "last", "any_value", "nth_value"))
 
 
-def calls_in(node: exp.Expression) -> Iterator[exp.Window]:
+def calls_in(node: exp.Expr) -> Iterator[exp.Window]:
     """The window calls of a block in an expression, those of nested queries left out."""
     if isinstance(node, exp.Window):
         yield node
@@ -80,7 +80,9 @@ def read(level: Level, node: exp.Window, named: Named) -> WindowFunction:
         raise env.wrong(f"{shown} is neither a window function nor an aggregate", node)
     nested = next((w for part in node.iter_expressions() for w in calls_in(part)), None)
     if nested is not None:
-        raise env.wrong("a window function inside another", nested, node, hint="compute the inner one in a subquery")
+        raise env.wrong(
+            "a window function inside another", nested, node, hint="compute the inner one in a subquery"
+        )
     partition_nodes, order_nodes, spec = _definition(env, node, named)
     partition = tuple(dict.fromkeys(expressions.term(level, p) for p in partition_nodes))
     order = tuple(ordering.sort_key(level, o) for o in order_nodes)
@@ -102,11 +104,20 @@ def read(level: Level, node: exp.Window, named: Named) -> WindowFunction:
     if name in PICKING:
         return _picked(level, node, name, parts, partition, order, frame)
     function, args, options = aggregates.arguments(level, parts)
-    made = aggregates.aggregate(
+    made = aggregate(
         function, args, distinct=parts.distinct, where=where, options=options, place=env.place(node)
     )
     return WindowFunction(
-        made.function, made.args, made.type, partition, order, frame, where, made.distinct, False, made.options
+        made.function,
+        made.args,
+        made.type,
+        partition,
+        order,
+        frame,
+        where,
+        made.distinct,
+        False,
+        made.options,
     )
 
 
@@ -125,7 +136,9 @@ def _ranked(
     wanted = 1 if name == "ntile" else 0
     if len(args) != wanted or parts.ignore_nulls:
         raise env.wrong(f"{name} takes {'one argument' if wanted else 'no arguments'}", node)
-    if wanted and not (isinstance(args[0], Literal) and isinstance(args[0].type, Integer) and (args[0].value or 0) > 0):
+    if wanted and not (
+        isinstance(args[0], Literal) and isinstance(args[0].type, Integer) and (args[0].value or 0) > 0
+    ):
         raise env.wrong("ntile takes a positive whole number", node)
     frame = Frame("rows", None, 0)
     return WindowFunction(name, tuple(args), RANKING[name], partition, order, frame)
@@ -189,14 +202,12 @@ def _picked(
             raise env.wrong(f"{name} takes one value", node)
     if name == "any_value":
         name = "first_value"
-    return WindowFunction(
-        name, tuple(args), args[0].type, partition, order, frame, ignore_nulls=ignore
-    )
+    return WindowFunction(name, tuple(args), args[0].type, partition, order, frame, ignore_nulls=ignore)
 
 
 def _definition(
     env: Env, node: exp.Window, named: Named
-) -> tuple[list[exp.Expression], list[exp.Expression], exp.WindowSpec | None]:
+) -> tuple[list[exp.Expr], list[exp.Expr], exp.WindowSpec | None]:
     """PARTITION BY, ORDER BY and frame; those of a named window where the call refers to one."""
     partition = list(node.args.get("partition_by") or [])
     order = node.args.get("order")
@@ -278,7 +289,7 @@ def _range_bound(
         raise env.wrong("a RANGE frame with an offset needs exactly one sort key", node)
     key = order[0].term.type
     match key, amount.type:
-        case (Date() | Timestamp()), Interval():
+        case ((Date() | Timestamp()), Interval()):
             offset: Term = amount
         case Date(), Integer():
             offset = amount
@@ -288,8 +299,10 @@ def _range_bound(
             offset = build.cast(amount, key, place=env.place(node))
         case _:
             raise env.wrong(f"{amount.type} cannot be added to a sort key of type {key}", node)
-    if isinstance(key, Date) and isinstance(amount.type, Interval) and not (
-        amount.type.unit == "months" or amount.value % 86_400_000_000 == 0
+    if (
+        isinstance(key, Date)
+        and isinstance(amount.type, Interval)
+        and not (amount.type.unit == "months" or amount.value % 86_400_000_000 == 0)
     ):
         raise env.wrong("a sort key of type DATE is moved by whole days", node)
     if not isinstance(offset, Literal) or offset.value < 0:
@@ -316,7 +329,12 @@ def windowed(
         head.carry(term)
     functions = list(dict.fromkeys(f for _, f in calls))
     for f in functions:
-        for t in (*f.args, *f.partition, *(k.term for k in f.order), *(() if f.where is None else (f.where,))):
+        for t in (
+            *f.args,
+            *f.partition,
+            *(k.term for k in f.order),
+            *(() if f.where is None else (f.where,)),
+        ):
             head.carry(t)
     query: Query = head.close(env, qualifiers, "w")
     variable = head.variable
@@ -332,7 +350,7 @@ def windowed(
     place = {f: build.field(variable, names[i]) for i, f in enumerate(functions)}
     known = {id(node): place[f] for node, f in calls}
 
-    def complain(node: exp.Expression | None, name: str) -> QueryError:
+    def complain(node: exp.Expr | None, name: str) -> QueryError:
         return env.wrong(f"{name} is not known above the window functions", node)
 
     return query, variable, Stage(below, mapping, own, complain, known)
@@ -372,5 +390,3 @@ def _nullable(f: WindowFunction) -> bool:
         return nullable(f.args[0]) or nullable(f.args[2])
     function = find_aggregate(f.function)
     return function is None or function.nullable or f.function in PICKING
-
-
