@@ -11,20 +11,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from evercurrent.errors import QueryError, UnsupportedError
-from evercurrent.session.execute import Parameters, execute, query
 from evercurrent.session.feed import Feed
 from evercurrent.session.results import Result
-from evercurrent.session.session import Session
-from evercurrent.session.stats import Stats, stats
+from evercurrent.session.stats import Stats
 from evercurrent.session.tables import Table
 from evercurrent.session.transactions import Block
-from evercurrent.session.verify import Report, verify
+from evercurrent.session.verify import Report
 from evercurrent.session.views import View
 
+# The compiler and the engine are imported when a database is made, so that importing the package is quick.
+
+Parameters = Sequence[Any] | Mapping[str, Any] | None
 Language = Literal["sql"]
 Policy = Literal["incremental", "auto", "full"]
 
@@ -49,6 +50,8 @@ class Database:
     """
 
     def __init__(self) -> None:
+        from evercurrent.session.session import Session
+
         self._session = Session()
 
     # --- statements ----------------------------------------------------------------------------------------
@@ -60,6 +63,8 @@ class Database:
         `policy` is for views that the statements create: `incremental` (the default) refuses a view that could only be
         recomputed in full, `auto` recomputes it and says so, `full` always recomputes.
         """
+        from evercurrent.session.execute import execute
+
         return execute(self._session, sql, parameters, policy)
 
     def query(
@@ -73,6 +78,8 @@ class Database:
         """Run a query once, from scratch. Inside a transaction it sees the committed state, or the `pending` one."""
         if language != "sql":
             raise UnsupportedError(f"queries in {language!r} are not built yet", hint='use language="sql"')
+        from evercurrent.session.execute import query
+
         return query(self._session, text, parameters, pending)
 
     # --- names ---------------------------------------------------------------------------------------------
@@ -130,10 +137,14 @@ class Database:
         """Recompute views with the reference evaluator and compare, both ways. The report is true if all are equal."""
         if isinstance(views, str):
             raise QueryError("views must be an iterable of names", hint=f"db.verify([{views!r}])")
+        from evercurrent.session.verify import verify
+
         return verify(self._session, views)
 
     def stats(self) -> Stats:
         """Entries and bytes of every table and every state, and which views use it."""
+        from evercurrent.session.stats import stats
+
         return stats(self._session)
 
     def __repr__(self) -> str:

@@ -145,7 +145,8 @@ def create_assertion(session: Session, assertion: Assertion, *, replacing: bool,
             if quietly:
                 return
             raise QueryError(
-                f"there is already an assertion {assertion.name}", hint="CREATE OR REPLACE ASSERTION replaces it"
+                f"there is already an assertion {assertion.name}",
+                hint="CREATE OR REPLACE ASSERTION replaces it",
             )
         assertion = replace(assertion, uses=relations_of(cast(Query, assertion.query)))
         _check_unstored(session, assertion)
@@ -281,7 +282,12 @@ def _install(session: Session, catalog: Catalog, anew: set[str] | None = None) -
         key: RowRules(t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns]))
         for key, t in catalog.tables.items()
     }
-    session.maintenance.install(catalog, design, lambda name: session.contents_of(stores[name.lower()]))
+    emptied = {
+        session.stores[key].table.name: session.table_rows(key) for key in anew or () if key in session.stores
+    }
+    session.maintenance.install(
+        catalog, design, lambda name: session.contents_of(stores[name.lower()]), emptied
+    )
     gone = (
         (set(session.catalog.tables) | set(session.catalog.views)) - set(catalog.tables) - set(catalog.views)
     )

@@ -37,17 +37,29 @@ class Maintenance:
 
     # --- installing ----------------------------------------------------------------------------------------
 
-    def install(self, catalog: Catalog, design: Design, tables: Contents) -> None:
-        """Keep these views from now on. Parts that are kept already stay; new ones are found from the tables."""
+    def install(
+        self, catalog: Catalog, design: Design, tables: Contents, emptied: Mapping[str, ZSet] | None = None
+    ) -> None:
+        """Keep these views from now on. Parts that are kept already stay; new ones are found from the tables.
+
+        `emptied` are the rows that tables have had, whose names now stand for other, empty tables.
+        """
         kept = {
             name: rows
             for name, rows in self.full.items()
             if name in design.recomputed and catalog.view(name) is self.catalog.view(name)
         }
         full = self._recompute(catalog, tables, set(design.recomputed) - set(kept), kept)
-        self.engine.install(
-            design.program, lambda name: (full[name] if name in full else tables(name)).items()
-        )
+        try:
+            if emptied:
+                self.engine.apply({name: -rows for name, rows in emptied.items()})
+            self.engine.install(
+                design.program, lambda name: (full[name] if name in full else tables(name)).items()
+            )
+        except BaseException:
+            self.engine.undo()
+            raise
+        self.engine.commit()
         self.catalog, self.design, self.full = catalog, design, full
 
     def broken(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store]) -> frozenset[tuple[str, str]]:
@@ -91,9 +103,9 @@ class Maintenance:
         watched = {name: views[name] for name in watch if name in views}
         changes = self.engine.apply(inputs, frozenset(watched.values()))
         for name, relation in watched.items():
-            change = changes.get(relation)
-            if change:
-                result[name] = change
+            moved = changes.get(relation)
+            if moved:
+                result[name] = moved
         return result
 
     def commit(self) -> None:

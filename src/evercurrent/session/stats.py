@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from evercurrent.delta.program import Program
-from evercurrent.session.lineage import lineage
-
 if TYPE_CHECKING:
+    from evercurrent.delta.program import Program
     from evercurrent.session.session import Session
 
 SAMPLE = 200
@@ -103,6 +101,8 @@ def state_sizes(session: Session) -> dict[str, tuple[int, int]]:
 
 def users_of(program: Program) -> dict[str, list[str]]:
     """For each state, the views and assertions that rest on it."""
+    from evercurrent.session.lineage import lineage
+
     result: dict[str, list[str]] = {}
     for view, relation in program.views.items():
         for state in lineage(program, relation).states:
@@ -112,6 +112,8 @@ def users_of(program: Program) -> dict[str, list[str]]:
 
 def table_users(program: Program) -> dict[str, list[str]]:
     """For each input, the views and assertions that rest on it."""
+    from evercurrent.session.lineage import lineage
+
     result: dict[str, list[str]] = {}
     for view, relation in program.views.items():
         for name in lineage(program, relation).inputs:

@@ -10,14 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.dependencies import base_tables
 from evercurrent.catalog.nodes import View
 from evercurrent.data.zset import Row
-from evercurrent.session.query import reference
 from evercurrent.session.rows import give_rows
 
 if TYPE_CHECKING:
+    from evercurrent.calculus.nodes import Query
     from evercurrent.session.session import Session
 
 SAMPLE = 20
@@ -85,7 +84,9 @@ def _verify(session: Session, view: View) -> Verified:
         declared = session.table(table)
         if not declared.stored:
             return Verified(view.name, 0, skipped=f"the rows of {declared.name} are not stored")
-    expected = reference(cast(Query, view.query), session.catalog, session.table_rows)
+    from evercurrent.session.query import reference
+
+    expected = reference(cast("Query", view.query), session.catalog, session.table_rows)
     actual = session.maintenance.rows(view.name)
     difference = expected - actual
     return Verified(
