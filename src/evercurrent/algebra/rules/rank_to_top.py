@@ -34,6 +34,10 @@ def _limit(plan: Plan) -> Plan:
             rest = [part for part in conjuncts(condition) if part not in asked]
             _, function = functions[0]
             top = Top(source, function.partition, function.order, limit, 0)
+            if isinstance(source, Top) and top == Top(
+                source, source.partition, source.order, source.limit, 0
+            ):
+                top = source  # it has been limited before
             return build.select(Window(top, window.functions), conjunction(rest))
         case _:
             return plan
