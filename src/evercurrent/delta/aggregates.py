@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from evercurrent.data.types import BIGINT, DOUBLE, Decimal, Float, Type
-from evercurrent.delta.program import Accumulator, weight_column
+from evercurrent.delta.program import WEIGHT, Accumulator, weight_column
 from evercurrent.term.build import call, case, conjunction, lit
 from evercurrent.term.functions.ring import average_type
 from evercurrent.term.functions.table import FUNCTIONS
@@ -41,7 +41,7 @@ class Parts:
         for p in self.parts:
             if p.accumulator.kind == "sum" and p.args == (term,) and p.where == where:
                 return Column(p.accumulator.name, p.accumulator.type, False)
-        name = f"s{len(self.parts)}"
+        name = f"+{len(self.parts)}"
         self.parts.append(Part(Accumulator(name, type, "sum"), (term,), where))
         return Column(name, type, False)
 
@@ -51,7 +51,7 @@ class Parts:
         for p in self.parts:
             if p.accumulator.aggregate == shape and p.args == args and p.where == aggregate.where:
                 return Column(p.accumulator.name, p.accumulator.type)
-        name = f"b{len(self.parts)}"
+        name = f"*{len(self.parts)}"
         self.parts.append(Part(Accumulator(name, aggregate.type, "aggregate", shape), args, aggregate.where))
         return Column(name, aggregate.type)
 
@@ -96,8 +96,11 @@ def not_null(term: Term) -> list[Term]:
     return [call("is_not_null", term)]
 
 
-def read(a: Aggregate, parts: Parts) -> Term:
-    """The term that gives the aggregate's value; accumulators it needs are put into `parts`."""
+def read(a: Aggregate, parts: Parts, scalar: bool) -> Term:
+    """The term that gives the aggregate's value; accumulators it needs are put into `parts`.
+
+    `scalar`: the aggregate of all rows, of which there may be none; a group has at least one.
+    """
     if a.distinct and a.function not in ("min", "max", "bool_and", "bool_or"):
         return parts.bag(a)
     match a.function:
@@ -108,17 +111,17 @@ def read(a: Aggregate, parts: Parts) -> Term:
             return parts.sum(lit(1, BIGINT), condition, BIGINT)
         case "sum":
             total = parts.sum(a.args[0], counting(a), sum_type(a.args[0].type))
-            return unless_empty(counted(a, parts), check(total, a.type))
+            return unless_empty(counted(a, parts), check(total, a.type), scalar)
         case "avg" if average_type(a.args[0].type) == a.type:
             total = parts.sum(a.args[0], counting(a), sum_type(a.args[0].type))
             n = counted(a, parts)
-            return unless_empty(n, Call("average", (total, n), a.type))
+            return unless_empty(n, Call("average", (total, n), a.type), scalar)
         case "bool_and" | "bool_or":
             wanted = a.args[0] if a.function == "bool_or" else call("not", a.args[0])
             where = conjunction([wanted, *([a.where] if a.where is not None else [])])
             hits = parts.sum(lit(1, BIGINT), where, BIGINT)
             verdict = call("gt" if a.function == "bool_or" else "eq", hits, lit(0, BIGINT))
-            return unless_empty(counted(a, parts), verdict)
+            return unless_empty(counted(a, parts), verdict, scalar)
         case _:
             return parts.bag(a)
 
@@ -140,6 +143,8 @@ def check(total: Column, type: Type) -> Term:
     return total
 
 
-def unless_empty(n: Column, value: Term) -> Term:
-    """NULL where nothing was counted. Groups have rows, so `#` is zero only for the aggregate of no rows at all."""
+def unless_empty(n: Column, value: Term, scalar: bool) -> Term:
+    """NULL where nothing was counted; a group's `#` is never zero."""
+    if n.name == WEIGHT and not scalar:
+        return value
     return case(((call("eq", n, lit(0, BIGINT)), Literal(None, value.type)),), value)

@@ -143,12 +143,31 @@ def hint(feeds: Iterable[Feed]) -> str:
     return "_".join(dict.fromkeys(relations))[:40]
 
 
+def state_name(
+    feeds: Iterable[Feed],
+    columns: tuple[Column, ...],
+    dependents: tuple[Column, ...],
+    accumulators: tuple[Accumulator, ...],
+    rank: int = 0,
+) -> str:
+    """The same for all states that keep the same, whoever asked for them."""
+    feeds = list(feeds)
+    shape = repr((columns, dependents, accumulators, rank))
+    return f"{hint(feeds)}~{digest(*map(canonical, feeds), shape)}"
+
+
+RESERVED = "#+*"
+"""First letters of the names of weights, sums and bags, so that no field of a user's is mistaken for one."""
+
+
 def field_names(terms: Iterable[Term], block: Block) -> tuple[str, ...]:
     """Names for output terms, told by the structure alone: a field's own name where a term is one, or its position."""
     fields = {c.name: f for s in block.sources for f, c in zip(s.fields, s.columns, strict=True)}
     names: list[str] = []
     for i, t in enumerate(terms):
-        name = fields.get(t.name, f"c{i}") if isinstance(t, Column) else f"c{i}"
+        name = fields.get(t.name, "") if isinstance(t, Column) else ""
+        if not name or name[0] in RESERVED:
+            name = f"c{i}"
         while name in names:
             name = f"{name}_{i}"
         names.append(name)

@@ -8,7 +8,8 @@ What is looked up is a state (see `states`): a source reduced to the rows and co
 join of several sources kept as one. The cost rule for maps:
 
   free   Under an assumption that parents do not change while referenced, a child with its parents is a map that only
-         the child's own changes move. It costs nothing to keep and saves a lookup for each parent: always taken.
+         the child's own changes move. It costs nothing to keep and saves a lookup for each parent: always taken, except
+         that a child that fans out takes only parents that make it smaller.
   number Sources that matter only through the columns they are matched by and through sums are a map from those columns
          to numbers. Looked up one by one they would fan out n times, at an expected F**n entries visited for each change of
          the driving source; the map costs one more addition for each change of its own. Taken where n >= 2.
@@ -115,20 +116,22 @@ class Derivation:
                 return self.look_up_guard(j)
         inner = [j for j in sorted(self.remaining) if sources[j].mode == "inner"]
         matched = {j: self.matches(frozenset((j,))) for j in inner}
-        singles = [j for j in inner if self.is_single(j, matched[j])]
+        fans = [j for j in inner if matched[j] and not self.is_single(j, matched[j])]
+        # a parent that only filters a child still to be looked up is left to it: their map is the smaller state
+        left = {k for j in fans for k in self.absorb(j, False)}
+        singles = [j for j in inner if self.is_single(j, matched[j]) and j not in left]
         if singles:
-            return self.look_up(self.absorb(singles[0]))
+            return self.look_up(self.absorb(singles[0], True))
         for j in ready:
             if sources[j].mode == "outer":
                 return self.look_up_guard(j)
-        fans = [j for j in inner if matched[j]]
         if fans:
             best = max(fans, key=lambda j: len(matched[j]))
-            return self.look_up(self.number_map(best) or self.absorb(best))
+            return self.look_up(self.number_map(best) or self.absorb(best, False))
         for e in self.explodes:
             if self.all_available(e.collection):
                 return self.explode(e)
-        return self.look_up(self.absorb(inner[0]))
+        return self.look_up(self.absorb(inner[0], False))
 
     def explode(self, e: Explode) -> None:
         self.explodes.remove(e)
@@ -168,17 +171,26 @@ class Derivation:
         same = {n for n in by_field.values() if any(self.a.classes.same(n, m) for m in matched)}
         return any(all(by_field[f] in same for f in key) for key in self.a.keys.get(source.relation, ()))
 
-    def absorb(self, j: int) -> frozenset[int]:
-        """The source with the parents that it refers to, where assumptions make that map free to keep."""
-        group = {j}
+    def absorb(self, j: int, single: bool) -> frozenset[int]:
+        """The source with the parents that it refers to, where assumptions make that map free to keep.
+
+        A source of which at most one row matches takes all of them along. One that fans out takes only parents that
+        merely filter it: the map has then no more columns than the source alone, and fewer rows.
+        """
+        group = frozenset((j,))
         grown = True
         while grown:
             grown = False
             for k in sorted(self.remaining - group):
                 if any(self.states.is_parent(self.a, child, k) for child in group):
-                    group.add(k)
-                    grown = True
-        return frozenset(group)
+                    wider = group | {k}
+                    if single or self.shown(wider) <= self.shown(group):
+                        group = wider
+                        grown = True
+        return group
+
+    def shown(self, group: frozenset[int]) -> set[str]:
+        return {self.a.classes.find(n) for n in self.states.exposed(self.a, group)}
 
     def number_map(self, j: int) -> frozenset[int] | None:
         """The connected sources around j, if together they are but numbers under the matched columns."""
@@ -190,8 +202,7 @@ class Derivation:
         if any(self.a.sources[k].mode != "inner" for k in group) or len(group) < 2:
             return None
         matched = {self.a.classes.find(m.name) for m in self.matches(group)}
-        shown = {self.a.classes.find(n) for n in self.states.exposed(self.a, group)}
-        if not matched or not shown <= matched or self.fan_out(group) < 2:
+        if not matched or not self.shown(group) <= matched or self.fan_out(group) < 2:
             return None
         return group
 

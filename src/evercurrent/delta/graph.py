@@ -100,8 +100,7 @@ class Graph:
 
     def source(self, relation: str, names: tuple[Column, ...]) -> Source:
         own = self.columns_of(relation)
-        bound = tuple(Column(n.name, o.type, o.nullable) for n, o in zip(names, own, strict=True))
-        return Source(relation, tuple(c.name for c in own), bound)
+        return Source(relation, tuple(c.name for c in own), bound(names, own))
 
     def cut(self, plan: Plan) -> Source:
         """The plan as one relation, under the plan's column names."""
@@ -188,8 +187,7 @@ class Graph:
     def scan(self, plan: Scan) -> Source:
         if plan.relation in self.loops:
             inner, own, _ = self.loops[plan.relation]
-            bound = tuple(Column(n.name, o.type, o.nullable) for n, o in zip(plan.outputs, own, strict=True))
-            return Source(inner, tuple(c.name for c in own), bound)
+            return Source(inner, tuple(c.name for c in own), bound(plan.outputs, own))
         if plan.relation in self.views:
             return self.source(self.views[plan.relation], plan.outputs)
         if plan.relation not in self.definitions:
@@ -276,17 +274,17 @@ class Graph:
         if rest or not all(isinstance(r, Column) for _, r in keys) or self.is_recursive(right):
             return None
         probe = self.cut(narrowed)
-        where = {c.name: i for i, c in enumerate(probe.columns)}
+        where = {c.name: i for i, c in enumerate(columns(narrowed))}
         matched = {probe.fields[where[r.name]] for _, r in keys if isinstance(r, Column)}
         if not any(set(key) <= matched for key in self.keys.get(probe.relation, ())):
             return None
-        bound = tuple(Column(c.name, c.type, True) for c in probe.columns)
+        padded = tuple(Column(c.name, c.type, True) for c in probe.columns)
         result = []
         for b in self.blocks(left):
             names = environment(left, b)
             on = tuple((where[r.name], replace_columns(t, names)) for t, r in keys if isinstance(r, Column))
-            source = replace(probe, columns=bound, mode="outer", on=on)
-            result.append(replace(b, sources=(*b.sources, source), outputs=(*b.outputs, *bound)))
+            source = replace(probe, columns=padded, mode="outer", on=on)
+            result.append(replace(b, sources=(*b.sources, source), outputs=(*b.outputs, *padded)))
         return result
 
     # --- keyed relations -----------------------------------------------------------------------------------
@@ -391,6 +389,13 @@ def positions(like: tuple[Column, ...]) -> tuple[str, ...]:
     return tuple(f"c{i}" for i in range(len(like)))
 
 
+def bound(names: tuple[Column, ...], own: tuple[Column, ...]) -> tuple[Column, ...]:
+    """A relation's columns under the names of a plan. Names with a tilde are ours to give, so theirs is doubled."""
+    return tuple(
+        Column(n.name.replace("~", "~~"), o.type, o.nullable) for n, o in zip(names, own, strict=True)
+    )
+
+
 def whole(source: Source) -> Block:
     return Block((source,), (), source.columns)
 
@@ -431,6 +436,7 @@ def explode(
     ordinal: bool,
     inline: bool,
 ) -> Block:
+    elements = bound(elements, elements)
     step = Explode(replace_columns(collection, names), elements, outer, ordinal, inline)
     return replace(block, explodes=(*block.explodes, step), outputs=(*block.outputs, *elements))
 

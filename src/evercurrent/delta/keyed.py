@@ -12,15 +12,24 @@ rules like any sum, and f is applied to touched groups only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from evercurrent.algebra.nodes import Aggregate, Distinct, Plan, SetOperation, Top, Window, columns
 from evercurrent.data.types import BIGINT
 from evercurrent.delta.aggregates import Part, Parts, read
 from evercurrent.delta.blocks import Block, dependencies, names_of, replace_columns
-from evercurrent.delta.definitions import Feed, KeyedOf, Keys, StateOf, canonical, digest, hint
-from evercurrent.delta.program import WEIGHT, Accumulator, Finalize, Ranked, Windowed, weight_column
+from evercurrent.delta.definitions import (
+    RESERVED,
+    Feed,
+    KeyedOf,
+    Keys,
+    StateOf,
+    digest,
+    field_names,
+    state_name,
+)
+from evercurrent.delta.program import Accumulator, Finalize, Ranked, Windowed, weight_column
 from evercurrent.term.build import call, case, conjunction, lit
 from evercurrent.term.nodes import Column, SortKey, Term
 from evercurrent.term.nullable import nullable
@@ -36,14 +45,14 @@ def aggregate_relation(
 ) -> tuple[KeyedOf, Keys]:
     """GROUP BY: accumulators per group, read by terms; HAVING decides whether the row is there."""
     parts = Parts()
-    readings = [read(a, parts) for _, a in plan.aggregates]
+    readings = [read(a, parts, plan.scalar) for _, a in plan.aggregates]
     source = columns(plan.input)
     feeds = [feed(b, source, tuple(t for _, t in plan.keys), tuple(parts.parts)) for b in blocks]
-    columns_, dependents, feeds = identify(feeds, tuple(c for c, _ in plan.keys), keys)
+    named, columns_, dependents, feeds = identify(feeds, tuple(c for c, _ in plan.keys), keys)
     state = make_state(
         columns_, dependents, tuple(p.accumulator for p in parts.parts), feeds, False, "groups"
     )
-    own: dict[str, Term] = {c.name: t for (c, _), t in zip(plan.keys, state_keys(plan, state), strict=True)}
+    own: dict[str, Term] = dict(zip((c.name for c, _ in plan.keys), named, strict=True))
     own |= {c.name: t for (c, _), t in zip(plan.aggregates, readings, strict=True)}
     finalize = Finalize(
         tuple(replace_columns(t, own) for t in outputs),
@@ -53,26 +62,15 @@ def aggregate_relation(
     return relation(state, finalize, [c.name for c in state.columns])
 
 
-def state_keys(plan: Aggregate, state: StateOf) -> list[Column]:
-    """The state's columns and dependents in the order of the plan's keys."""
-    by_name = {c.name: c for c in (*state.columns, *state.dependents)}
-    return [by_name[n] for n in key_names(plan)]
-
-
-def key_names(plan: Aggregate) -> tuple[str, ...]:
-    return tuple(f"g{i}" for i in range(len(plan.keys)))
-
-
 def distinct_relation(
     plan: Distinct, blocks: list[Block], outputs: tuple[Term, ...], conditions: list[Term], keys: KeysOf
 ) -> tuple[KeyedOf, Keys]:
     """A row is there once while it is there at all."""
     source = columns(plan.input)
     feeds = [feed(b, source, source, ()) for b in blocks]
-    columns_, dependents, feeds = identify(feeds, source, keys)
+    named, columns_, dependents, feeds = identify(feeds, source, keys)
     state = make_state(columns_, dependents, (), feeds, False, "distinct rows")
-    by_name = {c.name: c for c in (*state.columns, *state.dependents)}
-    own = {c.name: by_name[f"g{i}"] for i, c in enumerate(source)}
+    own: dict[str, Term] = dict(zip((c.name for c in source), named, strict=True))
     finalize = Finalize(
         tuple(replace_columns(t, own) for t in outputs),
         presence([replace_columns(t, own) for t in conditions]),
@@ -88,11 +86,11 @@ def setop_relation(
     conditions: list[Term],
 ) -> tuple[KeyedOf, Keys]:
     """Multiplicities l and r of a row on both sides; the result's is a function of them."""
-    side = Column("l", BIGINT, False)
+    side = Column("+left", BIGINT, False)
     accumulator = Accumulator(side.name, BIGINT, "sum")
     feeds = [Feed(b, b.outputs, (), (Part(accumulator, (ONE,)),)) for b in left]
     feeds += [Feed(b, b.outputs, (), (Part(accumulator, (ZERO,)),)) for b in right]
-    columns_ = tuple(Column(f"g{i}", c.type, True) for i, c in enumerate(plan.outputs))
+    columns_ = tuple(name_columns(feeds, plan.outputs))
     state = make_state(columns_, (), (accumulator,), feeds, False, f"rows of both sides of {plan.kind}")
     other = call("ring_sub", weight_column(), side)
     match plan.kind, plan.all:
@@ -128,7 +126,7 @@ def window_relation(
     for i, (c, f) in enumerate(functions):
         order = tuple(replace(k, term=local(k.term)) for k in f.order)
         where = None if f.where is None else local(f.where)
-        column = Column(f"w{i}", c.type, c.nullable)
+        column = Column(f"+{i}", c.type, c.nullable)
         moved = replace(
             f,
             args=tuple(map(local, f.args)),
@@ -176,17 +174,14 @@ def feed(block: Block, source: tuple[Column, ...], terms: tuple[Term, ...], part
 
 def identify(
     feeds: list[Feed], like: tuple[Column, ...], keys: KeysOf
-) -> tuple[tuple[Column, ...], tuple[Column, ...], list[Feed]]:
-    """Columns g0, g1, ... for the key terms; those that others determine become dependents.
+) -> tuple[list[Column], tuple[Column, ...], tuple[Column, ...], list[Feed]]:
+    """Columns for the key terms: all of them, those that identify, and those that the others determine.
 
-    Only a single block can say so: what determines a column in one block need not do so across two.
+    Only a single block can say what determines what: what does so in one block need not do so across two.
     """
-    named = [
-        Column(f"g{i}", c.type, not feeds or any(nullable(f.columns[i]) for f in feeds))
-        for i, c in enumerate(like)
-    ]
+    named = name_columns(feeds, like)
     if len(feeds) != 1 or feeds[0].block.explodes:
-        return tuple(named), (), feeds
+        return named, tuple(named), (), feeds
     (only,) = feeds
     known = dependencies(only.block.sources, only.block.conditions, keys)
     kept = list(range(len(named)))
@@ -198,7 +193,17 @@ def identify(
     moved = replace(
         only, columns=tuple(only.columns[i] for i in kept), dependents=tuple(only.columns[i] for i in gone)
     )
-    return tuple(named[i] for i in kept), tuple(named[i] for i in gone), [moved]
+    return named, tuple(named[i] for i in kept), tuple(named[i] for i in gone), [moved]
+
+
+def name_columns(feeds: list[Feed], like: Sequence[Term]) -> list[Column]:
+    """Columns of a state for the terms that its feeds put there; like `like` in type."""
+    one = feeds[0] if len(feeds) == 1 else None
+    names = field_names(one.columns, one.block) if one is not None else [f"c{i}" for i in range(len(like))]
+    return [
+        Column(n, c.type, not feeds or any(nullable(f.columns[i]) for f in feeds))
+        for i, (n, c) in enumerate(zip(names, like, strict=True))
+    ]
 
 
 def rows_state(
@@ -245,8 +250,7 @@ def make_state(
     unique: bool,
     why: str,
 ) -> StateOf:
-    text = digest(*map(canonical, feeds), repr((columns_, dependents, accumulators)))
-    name = f"{hint(feeds)}~{'groups' if accumulators else 'rows'}{text}"
+    name = state_name(feeds, columns_, dependents, accumulators)
     return StateOf(name, columns_, dependents, accumulators, unique, tuple(feeds), why)
 
 
@@ -255,7 +259,10 @@ def relation(
 ) -> tuple[KeyedOf, Keys]:
     """The keyed relation over a state, and its key: the group's columns, where the outputs show them all."""
     outputs = function.outputs
-    names = [t.name if isinstance(t, Column) and t.name != WEIGHT else f"c{i}" for i, t in enumerate(outputs)]
+    names = [
+        t.name if isinstance(t, Column) and t.name[0] not in RESERVED else f"c{i}"
+        for i, t in enumerate(outputs)
+    ]
     names = [n if names.index(n) == i else f"{n}_{i}" for i, n in enumerate(names)]
     own = tuple(Column(n, t.type, nullable(t)) for n, t in zip(names, outputs, strict=True))
     shown = {t.name: n for t, n in zip(outputs, names, strict=True) if isinstance(t, Column)}

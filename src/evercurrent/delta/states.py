@@ -19,7 +19,7 @@ from evercurrent.data.types import BIGINT, Type
 from evercurrent.delta.aggregates import Part, sum_type
 from evercurrent.delta.analysis import NOTHING, Analysis, Share
 from evercurrent.delta.blocks import Block, Dependencies, dependencies, names_of
-from evercurrent.delta.definitions import Feed, Keys, StateOf, canonical, digest, field_names, hint
+from evercurrent.delta.definitions import Feed, Keys, StateOf, field_names, state_name
 from evercurrent.delta.keyed import is_unique
 from evercurrent.delta.program import Accumulator, Assumption, Index
 from evercurrent.term.build import call, lit
@@ -203,7 +203,7 @@ class States:
                     factors, where = share
                     term = product(factors)
                     found[share] = Part(
-                        Accumulator(f"m{len(found)}", sum_type(term.type), "sum"), (term,), where
+                        Accumulator(f"+{len(found)}", sum_type(term.type), "sum"), (term,), where
                     )
         return found
 
@@ -230,7 +230,7 @@ class States:
         columns = tuple(own[i] for i in key)
         dependents = tuple(own[i] for i in rest)
         accumulators = tuple(p.accumulator for p in measures.values())
-        name = f"{hint([feed])}~state{digest(canonical(feed), repr((columns, dependents)), str(rank))}"
+        name = state_name([feed], columns, dependents, accumulators, rank)
         why = "looked up when another source of a join changes"
         self.add(StateOf(name, columns, dependents, accumulators, unique, (feed,), why))
         keys = [frozenset(own_names[i] for i in k) for k in (key, *source_keys(terms, block, self.keys))]
