@@ -214,10 +214,7 @@ def rows_state(
     extra = [t for t in partition if not isinstance(t, Column)]
     terms: tuple[Term, ...] = (*source, *extra)
     feeds = [feed(b, source, terms, ()) for b in blocks]
-    named = tuple(
-        Column(f"r{i}", t.type, not feeds or any(nullable(f.columns[i]) for f in feeds))
-        for i, t in enumerate(terms)
-    )
+    named = tuple(name_columns(feeds, terms))
     own: dict[str, Term] = {c.name: n for c, n in zip(source, named, strict=False)}
     key = [
         own[t.name].name if isinstance(t, Column) else named[len(source) + extra.index(t)].name  # type: ignore[union-attr]
