@@ -39,9 +39,15 @@ class Core:
     def __init__(self, program: Program, kept: Kept, layouts: Mapping[str, Layout] | None = None) -> None:
         self.program = program
         layouts = lay_out(program) if layouts is None else layouts
-        self.storages = {s.name: kept.storages.get(s.name) or fresh(layouts[s.name]) for s in program.states}
-        fixpoints = [r for r in program.relations if isinstance(r, Fixpoint)]
-        self.fixpoints = {r.name: kept.fixpoints.get(r.name) or Moving(r) for r in fixpoints}
+        self.storages = {
+            s.name: kept.storages[s.name] if s.name in kept.storages else fresh(layouts[s.name])
+            for s in program.states
+        }
+        self.fixpoints = {
+            r.name: kept.fixpoints[r.name] if r.name in kept.fixpoints else Moving(r)
+            for r in program.relations
+            if isinstance(r, Fixpoint)
+        }
         self.groups: dict[str, Groups] = {}
         for r in program.relations:
             if isinstance(r, Keyed) and not isinstance(r.function, Finalize):

@@ -102,9 +102,9 @@ class Expressions:
                 case Literal(value):
                     return repr(value is True)
                 case Call("and", args):
-                    return f"({' and '.join(map(self.true, args))})"
+                    return all_of([self.true(a) for a in args])
                 case Call("or", args):
-                    return f"({' or '.join(map(self.true, args))})"
+                    return any_of([self.true(a) for a in args])
                 case Call("not", (arg,)):
                     return self.false(arg)
                 case Case(branches, otherwise):
@@ -118,9 +118,9 @@ class Expressions:
                 case Literal(value):
                     return repr(value is False)
                 case Call("and", args):
-                    return f"({' or '.join(map(self.false, args))})"
+                    return any_of([self.false(a) for a in args])
                 case Call("or", args):
-                    return f"({' and '.join(map(self.false, args))})"
+                    return all_of([self.false(a) for a in args])
                 case Call("not", (arg,)):
                     return self.true(arg)
         return self._tested(self.code(t), "not ")
@@ -221,16 +221,17 @@ class Expressions:
                 return self._coalesce(t)
             case "is_null":
                 code = self.code(t.args[0])
-                if not code.nullable:
-                    return Code("False")
+                if not code.nullable or "None" in code.guards:
+                    return Code(repr(code.nullable))
                 return Code(f"({' or '.join(f'{g} is None' for g in self._nulls(code))})")
             case "is_not_null":
                 code = self.code(t.args[0])
-                if not code.nullable:
-                    return Code("True")
+                if not code.nullable or "None" in code.guards:
+                    return Code(repr(not code.nullable))
                 return Code(f"({' and '.join(f'{g} is not None' for g in self._nulls(code))})")
             case "ring_mul":
-                return Code(product([self.code(a).source for a in t.args]))
+                factors = [self.code(a) for a in t.args]
+                return Code(product([c.source for c in factors]), *merge(factors))
             case "in_list" if all(isinstance(a, Literal) for a in t.args[1:]):
                 return self._in_constants(t)
         function = FUNCTIONS[t.function]
@@ -333,6 +334,26 @@ class Expressions:
         if len(given) == len(values):
             return code
         return self.opaque(f"({code.source} or None)", code.guards)
+
+
+def all_of(tests: list[str]) -> str:
+    """A conjunction of Python conditions.
+
+    >>> all_of(["True", "a", "b"]), all_of(["a", "False"]), all_of(["True"])
+    ('(a and b)', 'False', 'True')
+    """
+    real = [t for t in dict.fromkeys(tests) if t != "True"]
+    if "False" in real:
+        return "False"
+    return real[0] if len(real) == 1 else f"({' and '.join(real)})" if real else "True"
+
+
+def any_of(tests: list[str]) -> str:
+    """A disjunction of Python conditions."""
+    real = [t for t in dict.fromkeys(tests) if t != "False"]
+    if "True" in real:
+        return "True"
+    return real[0] if len(real) == 1 else f"({' or '.join(real)})" if real else "False"
 
 
 def product(sources: list[str]) -> str:

@@ -19,16 +19,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from evercurrent.data.exact import add as exact_add
-from evercurrent.data.types import Float
-from evercurrent.delta.program import Accumulator, Amount, Rule
+from evercurrent.delta.program import Rule
+from evercurrent.engine.live.amounts import Added, added, write_amounts
 from evercurrent.engine.live.layout import Layout, Path
 from evercurrent.engine.live.runtime import index
-from evercurrent.engine.live.runtime.aggregates import factory
 from evercurrent.engine.live.runtime.journal import MISSING
 from evercurrent.engine.live.scope import Scope, key_of, tuple_of
-from evercurrent.engine.live.writer import Namespace, Writer
-from evercurrent.term.nodes import Term
+from evercurrent.engine.live.writer import Namespace
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +187,7 @@ class Addition:
                 self._remember_cell(cell)
                 if constant != 0 and not unique:
                     w.line(f"{cell}[0] += {self.count}")
-                self._add(cell, amounts)
+                write_amounts(w, amounts, cell, self.target.journal)
             self._after(cell, missing="None")
             return
         if unique and constant is None:
@@ -212,7 +209,7 @@ class Addition:
                 with w.block(f"if {total}:"):
                     self._remember_cell(cell)
                     w.line(f"{cell}[0] = {total}")
-                    self._add(cell, amounts)
+                    write_amounts(w, amounts, cell, self.target.journal)
                 with w.block("else:"):
                     self._remove_cell(cell)
         self._after(f"{name}.get({key})" if self.target.touches else "", missing="None")
@@ -221,7 +218,7 @@ class Addition:
         if self.target.journal:
             self.w.line(f"journal(({cell}, WHOLE, {cell}[:]))")
 
-    def _new_cell(self, cell: str, amounts: list[_Added]) -> None:
+    def _new_cell(self, cell: str, amounts: list[Added]) -> None:
         w = self.w
         if self.target.journal:
             w.line(f"journal(({self.name}, {self.key}, MISSING))")
@@ -231,9 +228,7 @@ class Addition:
         again = any(a.later for a in amounts) or bool(self.layout.others)
         shared = f"{cell} = " if again else ""
         w.line(f"{shared}{self.name}[{self.key}] = [{', '.join(parts)}]")
-        for a in amounts:
-            if a.later:
-                a.add(w, cell, False)
+        write_amounts(w, [a for a in amounts if a.later], cell, journal=False)
         self._put_others(cell)
         self._enter_groups(tuple_of(dependents))
 
@@ -246,16 +241,10 @@ class Addition:
         first = 0 if self.layout.state.unique else 1
         self._leave_groups(tuple_of(f"{cell}[{first + i}]" for i in range(len(self.layout.state.dependents))))
 
-    def _add(self, cell: str, amounts: list[_Added]) -> None:
-        for a in amounts:
-            a.add(self.w, cell, self.target.journal)
-
-    def _amounts(self) -> list[_Added]:
+    def _amounts(self) -> list[Added]:
         slots = self.layout.slots()
-        return [
-            _Added(self, slots[accumulator.name], accumulator, amount)
-            for accumulator, amount in zip(self.layout.state.accumulators, self.rule.amounts, strict=True)
-        ]
+        pairs = zip(self.layout.state.accumulators, self.rule.amounts, strict=True)
+        return [added(self.scope, self.namespace, slots[a.name], a, amount) for a, amount in pairs]
 
     # --- indexes and groups --------------------------------------------------------------------------------
 
@@ -363,64 +352,6 @@ class Addition:
                 else:
                     held = self.scope.atom(payload)
                     self.w.line(f"{t.into[1]} = {self._output(t, held)}")
-
-
-class _Added:
-    """What one row adds to one accumulator, as source."""
-
-    def __init__(self, addition: Addition, slot: int, accumulator: Accumulator, amount: Amount) -> None:
-        scope, namespace = addition.scope, addition.namespace
-        self.slot = slot
-        self.where = None if amount.where is None else scope.atom(scope.true(amount.where))
-        self.later = False
-        if accumulator.aggregate is not None:
-            # The arguments and the weight are written where they are used: they may only be valid under `where`.
-            args = tuple_of(self._lazily(scope, amount.args))
-            weight = scope.atom(scope.value(amount.weight)) if amount.weight is not None else addition.count
-            self.make = namespace.bind(factory(accumulator.aggregate), "a")
-            self.initial = f"{self.make}()"
-            self.later = True
-            self.line = f"{{cell}}[{slot}].add({args}, {weight})"
-            self.note = f"journal(({{cell}}[{slot}].restore, {args}, {{cell}}[{slot}].mark({args})))"
-            return
-        self.note = ""
-        if isinstance(accumulator.type, Float):
-            x = self._lazily(scope, amount.args)[0]
-            weight = scope.value(amount.weight) if amount.weight is not None else "1"
-            add = namespace.define("exact_add", exact_add)
-            self.initial = f"{add}(0, {x}, {weight})"
-            self.line = f"{{cell}}[{slot}] = {add}({{cell}}[{slot}], {x}, {weight})"
-        else:
-            value = self._lazily(scope, amount.args)[0]
-            if self.where is None:
-                value = scope.atom(value)
-            self.initial = value
-            bare = (
-                value[2:-1] if value.startswith("(-") and value.endswith(")") and " * " not in value else None
-            )
-            sign, shown = ("-", bare) if bare is not None else ("+", value)
-            self.line = f"{{cell}}[{slot}] {sign}= {shown}"
-        if self.where is not None:
-            self.initial = f"{self.initial} if {self.where} else 0"
-
-    def _lazily(self, scope: Scope, terms: Sequence[Term]) -> list[str]:
-        if self.where is None:
-            return scope.values(terms)
-        # Under a condition nothing may be computed beforehand: it might fail for rows that do not count.
-        for t in terms:
-            scope.prepare_columns(t)
-        return [scope.expressions.value(t) for t in terms]
-
-    def add(self, w: Writer, cell: str, journal: bool) -> None:
-        lines = [self.note] if journal and self.note else []
-        lines.append(self.line)
-        if self.where is None:
-            for line in lines:
-                w.line(line.replace("{cell}", cell))
-            return
-        with w.block(f"if {self.where}:"):
-            for line in lines:
-                w.line(line.replace("{cell}", cell))
 
 
 def _plus(source: str) -> str:

@@ -1,0 +1,92 @@
+"""What one row adds to the accumulators of a cell, as source.
+
+c[1] += amount                              integers and decimals: plain ints
+c[2] = exact_add(c[2], x, w)                floats: exact
+c[3].add((x,), w)                           aggregates that are not sums
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from evercurrent.data.exact import add as exact_add
+from evercurrent.data.types import Float
+from evercurrent.delta.program import Accumulator, Amount
+from evercurrent.engine.live.expressions import Code
+from evercurrent.engine.live.runtime.aggregates import factory
+from evercurrent.engine.live.scope import Scope, tuple_of
+from evercurrent.engine.live.writer import Namespace, Writer
+from evercurrent.term.nodes import Term
+
+CELL = "{cell}"
+"""Stands for the cell's local in the lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """`initial` is the member of a new cell, `line` what is done to an old one (and, with `later`, to a new one).
+
+    `where` is the condition, in a local; `note` is what is written to the journal first.
+    """
+
+    initial: str
+    line: str
+    where: str | None = None
+    note: str = ""
+    later: bool = False
+
+
+def added(scope: Scope, namespace: Namespace, slot: int, accumulator: Accumulator, amount: Amount) -> Added:
+    """The source for one amount; locals that both an old and a new cell need are written now."""
+    where = None
+    if amount.where is not None:
+        test = scope.true(amount.where)
+        where = None if test == "True" else scope.atom(test)
+    codes = _codes(scope, amount.args, lazy=where is not None)
+    weight = "1" if amount.weight is None else scope.atom(scope.value(amount.weight))
+    member = f"{CELL}[{slot}]"
+    if accumulator.aggregate is not None:
+        make = namespace.bind(factory(accumulator.aggregate), "a")
+        args = tuple_of(c.value for c in codes)
+        note = f"journal(({member}.restore, {args}, {member}.mark({args})))"
+        return Added(f"{make}()", f"{member}.add({args}, {weight})", where, note, later=True)
+    if "None" in codes[0].guards or where == "False":
+        return Added("0", "", where)  # NULL adds nothing
+    value = codes[0].source
+    if isinstance(accumulator.type, Float):
+        namespace.define("exact_add", exact_add)
+        initial = f"exact_add(0, {value}, {weight})"
+        line = f"{member} = exact_add({member}, {value}, {weight})"
+    else:
+        if where is None:
+            value = scope.atom(value)
+        negative = value.startswith("(-") and value.endswith(")") and " " not in value
+        initial = value
+        line = f"{member} -= {value[2:-1]}" if negative else f"{member} += {value}"
+    return Added(initial if where is None else f"{initial} if {where} else 0", line, where)
+
+
+def _codes(scope: Scope, terms: Sequence[Term], lazy: bool) -> list[Code]:
+    if lazy:
+        # Under a condition nothing is computed beforehand: it might fail for rows that do not count.
+        scope.prepare_columns(*terms)
+    else:
+        scope.prepare(*terms)
+    return [scope.expressions.code(t) for t in terms]
+
+
+def write_amounts(w: Writer, amounts: Sequence[Added], cell: str, journal: bool) -> None:
+    """The lines for a cell; neighbours under one condition share their `if`."""
+    for where, group in groupby(amounts, key=lambda a: a.where):
+        lines = [line for a in group for line in ((a.note if journal else ""), a.line) if line]
+        if not lines:
+            continue
+        if where is None:
+            for line in lines:
+                w.line(line.replace(CELL, cell))
+            continue
+        with w.block(f"if {where}:"):
+            for line in lines:
+                w.line(line.replace(CELL, cell))
