@@ -150,7 +150,10 @@ def factored(a: Analysis, i: int) -> list[Monomial] | None:
     found = [Monomial(1, (term,))] if whole else monomials(term)
     if found is None:
         return None
-    for f in (*conjuncts_of(part.where), *(f for m in found for f in m.factors)):
+    filters = conjuncts_of(part.where)
+    if not all(map(a.homes, filters)):
+        return None
+    for f in (*filters, *(f for m in found for f in m.factors)):
         if len(a.homes(f)) > 1 or not is_inner(a, a.homes(f)) or not is_safe(f):
             return None
     return found

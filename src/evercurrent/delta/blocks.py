@@ -24,6 +24,7 @@ from evercurrent.data.types import Integer, String
 from evercurrent.delta.program import Explode
 from evercurrent.term.nodes import Call, Cast, Column, Term
 from evercurrent.term.nullable import nullable
+from evercurrent.term.simplify import simplify
 from evercurrent.term.walk import columns_of, rewrite
 
 
@@ -57,12 +58,13 @@ def names_of(*terms: Term | None) -> frozenset[str]:
 
 
 def replace_columns(term: Term, by_name: Mapping[str, Term]) -> Term:
-    """The term with columns replaced, by name: nullability may have been learned since it was written."""
+    """The term with columns replaced, by name, and simplified: a column may have turned into a NULL or a constant."""
 
     def swap(t: Term) -> Term:
         return by_name.get(t.name, t) if isinstance(t, Column) else t
 
-    return rewrite(term, swap)
+    replaced = rewrite(term, swap)
+    return term if replaced is term else simplify(replaced)
 
 
 def replace_in_explode(e: Explode, by_name: Mapping[str, Term]) -> Explode:

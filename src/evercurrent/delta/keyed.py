@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from evercurrent.algebra.nodes import Aggregate, Distinct, Plan, SetOperation, Top, Window, columns
-from evercurrent.data.types import BIGINT
+from evercurrent.data.types import BIGINT, Float
 from evercurrent.delta.aggregates import Part, Parts, read
 from evercurrent.delta.blocks import Block, dependencies, names_of, replace_columns
 from evercurrent.delta.definitions import (
@@ -30,7 +30,7 @@ from evercurrent.delta.definitions import (
     state_name,
 )
 from evercurrent.delta.program import Accumulator, Finalize, Ranked, Windowed, weight_column
-from evercurrent.term.build import call, case, conjunction, lit
+from evercurrent.term.build import FALSE, TRUE, call, case, conjunction, lit
 from evercurrent.term.nodes import Column, SortKey, Term
 from evercurrent.term.nullable import nullable
 
@@ -165,11 +165,13 @@ def feed(block: Block, source: tuple[Column, ...], terms: tuple[Term, ...], part
     def local(t: Term) -> Term:
         return replace_columns(t, names)
 
-    moved = tuple(
-        Part(p.accumulator, tuple(map(local, p.args)), None if p.where is None else local(p.where))
-        for p in parts
-    )
-    return Feed(block, tuple(map(local, terms)), (), moved)
+    def moved(p: Part) -> Part:
+        where = None if p.where is None else local(p.where)
+        if where == FALSE and p.accumulator.kind == "sum" and not isinstance(p.accumulator.type, Float):
+            return Part(p.accumulator, (lit(0, p.accumulator.type),))
+        return Part(p.accumulator, tuple(map(local, p.args)), None if where == TRUE else where)
+
+    return Feed(block, tuple(map(local, terms)), (), tuple(map(moved, parts)))
 
 
 def identify(

@@ -1,245 +1,59 @@
 """Derived programs against evaluation of their plans, on random plans, data and changes.
 
 Law: after every transaction the relation that a program keeps for a plan equals the plan evaluated on the present data,
-and the delta it reports is the difference.
+and the delta it reports is the difference. It holds for the interpreter of programs and for the live engine alike.
 """
 
 from __future__ import annotations
 
-import random
+from collections.abc import Mapping
+from typing import Protocol
 
 import pytest
 
 from evercurrent.algebra.evaluate import evaluate
-from evercurrent.algebra.nodes import (
-    Aggregate,
-    Distinct,
-    Join,
-    Map,
-    Outer,
-    Plan,
-    Scan,
-    Select,
-    Semi,
-    SetOperation,
-    Top,
-    Union,
-    columns,
-)
-from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.nodes import ForeignKey, Table, TableColumn, Unique
-from evercurrent.data.types import BIGINT, INT
 from evercurrent.data.zset import ZSet
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.interpret import Interpreter
+from evercurrent.delta.program import Program
 from evercurrent.delta.show import show
-from evercurrent.term.aggregates import aggregate
-from evercurrent.term.build import call, conjunction, lit
-from evercurrent.term.nodes import Column, SortKey
-
-KEYED = Table(
-    "k",
-    (TableColumn("id", INT, False), TableColumn("x", INT), TableColumn("y", INT, False)),
-    primary_key=Unique("k_pk", ("id",)),
-)
-CHILD = Table(
-    "c",
-    (TableColumn("id", INT, False), TableColumn("k", INT, False), TableColumn("z", INT)),
-    primary_key=Unique("c_pk", ("id",)),
-    foreign_keys=(ForeignKey("c_k", ("k",), "k", ("id",)),),
-)
-R = Table("r", (TableColumn("a", INT), TableColumn("b", INT)))
-S = Table("s", (TableColumn("b", INT), TableColumn("c", INT, False)))
-TABLES = {t.name: t for t in (KEYED, CHILD, R, S)}
-CATALOG = Catalog({t.name: t for t in TABLES.values()})
+from evercurrent.engine.live.engine import LiveEngine
+from tests.unit.delta.random_plans import CATALOG, Data, Plans
 
 
-KINDS = [
-    "select",
-    "map",
-    "join",
-    "join",
-    "join",
-    "outer",
-    "full",
-    "semi",
-    "anti",
-    "aggregate",
-    "aggregate",
-    "distinct",
-    "setop",
-    "union",
-    "top",
-    "scalar",
-]
+class Runner(Protocol):
+    def apply(self, deltas: Mapping[str, ZSet]) -> dict[str, ZSet]: ...
+
+    def rows(self, name: str) -> ZSet: ...
 
 
-class Plans:
-    """Random plans; column names are unique within a plan."""
+class Live:
+    def __init__(self, program: Program) -> None:
+        self.engine = LiveEngine()
+        self.engine.install(program, lambda _: ())
 
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self.count = 0
+    def apply(self, deltas: Mapping[str, ZSet]) -> dict[str, ZSet]:
+        return self.engine.apply(deltas, set(self.engine.program.views.values()))
 
-    def name(self, hint: str) -> str:
-        self.count += 1
-        return f"{hint}{self.count}"
-
-    def scan(self) -> Plan:
-        table = TABLES[self.random.choice(list(TABLES))]
-        outputs = tuple(Column(self.name(c.name), c.type, c.nullable) for c in table.columns)
-        return Scan(table.name, outputs, tuple(c.name for c in table.columns))
-
-    def column(self, plan: Plan) -> Column:
-        return self.random.choice([c for c in columns(plan) if c.type == INT])
-
-    def number(self, plan: Plan):
-        return self.random.choice(columns(plan))
-
-    def condition(self, plan: Plan):
-        c = self.number(plan)
-        op = self.random.choice(["lt", "ge", "eq", "ne"])
-        return call(op, c, lit(self.random.randint(0, 3), INT))
-
-    def join_condition(self, left: Plan, right: Plan):
-        terms = [call("eq", self.number(left), self.number(right))]
-        roll = self.random.random()
-        if roll < 0.2:
-            terms.append(call("lt", self.number(left), self.number(right)))
-        elif roll < 0.3:
-            terms = [call("le", self.number(left), self.number(right))]
-        elif roll < 0.4:
-            terms.append(call("eq", self.number(left), self.number(right)))
-        elif roll < 0.5:
-            terms.append(self.condition(right))
-        elif roll < 0.55:
-            terms.append(self.condition(left))
-        return conjunction(terms)
-
-    def plan(self, depth: int) -> Plan:
-        if depth <= 0:
-            return self.scan()
-        kind = self.random.choice(KINDS)
-        below = self.plan(depth - 1)
-        match kind:
-            case "select":
-                return Select(below, self.condition(below))
-            case "map":
-                return self.project(below, 2)
-            case "join":
-                other = self.plan(depth - 2)
-                return Join(below, other, self.join_condition(below, other))
-            case "outer" | "full":
-                other = self.plan(depth - 2)
-                shape = "left" if kind == "outer" else "full"
-                return Outer(shape, below, other, self.join_condition(below, other))
-            case "semi" | "anti":
-                other = self.plan(depth - 2)
-                return Semi(below, other, self.join_condition(below, other), kind == "anti")
-            case "aggregate" | "scalar":
-                return self.aggregate(below, kind == "scalar")
-            case "distinct":
-                return Distinct(self.project(below, 2))
-            case "setop":
-                left, right = self.project(below, 2), self.project(self.plan(depth - 2), 2)
-                outputs = tuple(Column(self.name("o"), BIGINT) for _ in range(2))
-                shape = self.random.choice(["intersect", "except"])
-                return SetOperation(shape, self.random.random() < 0.5, left, right, outputs)
-            case "union":
-                left, right = self.project(below, 2), self.project(self.plan(depth - 2), 2)
-                return Union((left, right), tuple(Column(self.name("u"), BIGINT) for _ in range(2)))
-            case _:
-                order = (SortKey(self.number(below), self.random.random() < 0.5),)
-                return Top(below, (), order, self.random.randint(1, 3), self.random.randint(0, 1))
-
-    def project(self, plan: Plan, n: int) -> Plan:
-        from evercurrent.term.build import cast
-
-        terms = [cast(self.number(plan), BIGINT) for _ in range(n)]
-        return Map(plan, tuple((Column(self.name("p"), BIGINT), t) for t in terms))
-
-    def aggregate(self, plan: Plan, scalar: bool) -> Plan:
-        keys = () if scalar else tuple({self.number(plan): None for _ in range(self.random.randint(1, 2))})
-        functions = self.random.sample(["count", "sum", "min", "avg", "star", "product"], 2)
-        found = []
-        for f in functions:
-            if f == "star":
-                a = aggregate("count", ())
-            elif f == "product":
-                a = aggregate("sum", (call("mul", dec(self.number(plan)), dec(self.number(plan))),))
-            else:
-                a = aggregate(f, (self.number(plan),))
-            found.append((Column(self.name("a"), a.type), a))
-        grouped = tuple((Column(self.name("g"), k.type, k.nullable), k) for k in keys)
-        result = Aggregate(plan, grouped, tuple(found), scalar)
-        if self.random.random() < 0.3:
-            return Select(result, call("ge", Column(found[0][0].name, found[0][0].type), lit(1, INT)))
-        return result
+    def rows(self, name: str) -> ZSet:
+        return ZSet(self.engine.rows(name))
 
 
-def dec(column: Column):
-    from evercurrent.data.types import Decimal
-    from evercurrent.term.build import cast
-
-    return cast(column, Decimal(12, 1))
-
-
-class Data:
-    """Tables that stay within their constraints; a transaction is a mixed batch over several of them."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self.tables = {n: ZSet() for n in TABLES}
-        self.next = 0
-
-    def value(self, null: float = 0.2):
-        return None if self.random.random() < null else self.random.randint(0, 3)
-
-    def step(self) -> dict[str, ZSet]:
-        deltas = {n: ZSet() for n in TABLES}
-        for _ in range(self.random.randint(1, 4)):
-            name = self.random.choice(list(TABLES))
-            now = self.tables[name] + deltas[name]
-            if now and self.random.random() < 0.4:
-                row = self.random.choice(list(now.weights))
-                referenced = {r[1] for r, _ in (self.tables["c"] + deltas["c"]).items()}
-                if name == "k" and row[0] in referenced:
-                    continue
-                deltas[name].add(row, -1)
-                continue
-            self.next += 1
-            match name:
-                case "k":
-                    row = (self.next, self.value(), self.value(0))
-                case "c":
-                    parents = [r[0] for r, _ in (self.tables["k"] + deltas["k"]).items()]
-                    if not parents:
-                        continue
-                    row = (self.next, self.random.choice(parents), self.value())
-                case "s":
-                    row = (self.value(), self.value(0))
-                case _:
-                    row = (self.value(), self.value())
-            deltas[name].add(row, 1)
-        for name, delta in deltas.items():
-            self.tables[name] = self.tables[name] + delta
-        return {n: d for n, d in deltas.items() if d}
-
-
+@pytest.mark.parametrize("engine", [Interpreter, Live])
 @pytest.mark.parametrize("assume", [True, False])
-@pytest.mark.parametrize("seed", range(300))
-def test_program_equals_plan(seed: int, assume: bool) -> None:
+@pytest.mark.parametrize("seed", range(150))
+def test_program_equals_plan(seed: int, assume: bool, engine: type[Interpreter] | type[Live]) -> None:
     plan = Plans(seed).plan(1 + seed % 4)
     program = compile_views({"v": plan}, CATALOG, assume=assume)
     relation = program.views["v"]
     data = Data(seed)
-    engine = Interpreter(program)
+    running: Runner = engine(program)
     before = evaluate(plan, lambda n: data.tables[n].items())
-    assert engine.rows(relation) == before, show(program)
+    assert running.rows(relation) == before, show(program)
     for _ in range(8):
         deltas = data.step()
-        moved = engine.apply(deltas)[relation]
+        moved = running.apply(deltas)[relation]
         after = evaluate(plan, lambda n: data.tables[n].items())
         assert moved == after - before, f"{deltas}\n{show(program)}"
-        assert engine.rows(relation) == after, show(program)
+        assert running.rows(relation) == after, show(program)
         before = after
