@@ -45,17 +45,18 @@ def footer(shown: int, total: int) -> str:
 
 
 def rich_table(title: str, fields: Fields, rows: Sequence[Row], total: int) -> Any:
-    """A rich table that can be printed to any console."""
-    from rich.markup import escape
+    """Something that rich can print to any console."""
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=escape(title) or None, caption=footer(len(rows), total), title_justify="left")
+    table = Table()
     for field in fields:
         table.add_column(Text(field.name), justify="right" if is_right(field) else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(value_text(v), style="dim" if v is None else "") for v in row))
-    return table
+    head = [Text(title, style="bold")] if title else []
+    return Group(*head, table, Text(footer(len(rows), total), style="dim"))
 
 
 def table_text(title: str, fields: Fields, rows: Sequence[Row], total: int, width: int = 120) -> str:
@@ -114,10 +115,11 @@ def stats_text(stats: Stats) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(caption=f"{stats.entries:,} entries beside the tables, {bytes_text(stats.bytes)} in all")
+    table = Table()
     for name in ("kind", "name", "entries", "bytes", "views", "why"):
         table.add_column(name, justify="right" if name in ("entries", "bytes") else "left", overflow="fold")
     for s in stats.sizes:
         cells = (s.kind, s.name, f"{s.entries:,}", bytes_text(s.bytes), ", ".join(s.views), s.why)
         table.add_row(*map(Text, cells))
-    return "\n".join([rich_text(table), *(f"note: {n}" for n in stats.notes)])
+    total = f"{stats.entries:,} entries beside the tables, {bytes_text(stats.bytes)} in all"
+    return "\n".join([rich_text(table), total, *(f"note: {n}" for n in stats.notes)])

@@ -19,11 +19,14 @@ from evercurrent.algebra.show import show as show_plan
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.show import show as show_query
 from evercurrent.catalog.nodes import View
+from evercurrent.delta.compile import compile_views
 from evercurrent.delta.program import Lookup, Program, Rule, State
 from evercurrent.delta.show import show as show_program
 from evercurrent.display import bytes_text
+from evercurrent.engine.live.engine import LiveEngine
 from evercurrent.errors import QueryError
 from evercurrent.session.lineage import Lineage, lineage
+from evercurrent.session.query import views_under
 from evercurrent.session.stats import state_sizes, users_of
 
 if TYPE_CHECKING:
@@ -70,7 +73,20 @@ def explain_view(session: Session, view: View, stage: str | None) -> Explanation
         case "program":
             return Explanation(show_program(design.program, view.name))
         case _:
-            return Explanation(session.maintenance.engine.source())
+            return Explanation(_source(session, view))
+
+
+def _source(session: Session, view: View) -> str:
+    """The functions that keep this view alone; in the running engine those of all views are one."""
+    design = session.maintenance.design
+    plans = {name: s.plan for name, s in design.stages.items()}
+    needed = {
+        v.name: plans[v.name] for v in views_under(frozenset({view.name}), session.catalog) if v.name in plans
+    }
+    program = compile_views(needed, session.catalog, refused=design.refused)
+    engine = LiveEngine()
+    engine.install(program, lambda name: ())
+    return engine.source()
 
 
 def _summary(session: Session, view: View) -> Iterator[str]:
@@ -104,6 +120,10 @@ def _states(session: Session, program: Program, part: Lineage) -> Iterator[str]:
             others = len(shared.get(state.name, ())) - 1
             also = f"; shared with {others} more" if others > 0 else ""
             yield f"      {entries:,} entries, {bytes_text(size)}{'; ' + state.why if state.why else ''}{also}"
+    for name in sorted(part.relations & sizes.keys()):
+        entries, size = sizes[name]
+        yield f"    {name}"
+        yield f"      {entries:,} entries, {bytes_text(size)}; the rows of a recursion and their derivations"
 
 
 def shape(state: State) -> str:

@@ -35,7 +35,7 @@ Redefine = Callable[[View | Assertion, Catalog], View | Assertion]
 def defining(session: Session) -> Iterator[None]:
     """The lock, and the certainty that no transaction is open."""
     with session.lock:
-        if session.transaction is not None or session.committing:
+        if session.open_transaction() is not None:
             raise TransactionError(
                 "CREATE and DROP cannot be part of a transaction with other changes",
                 hint="run the statement before or after the `with db.transaction()` block",

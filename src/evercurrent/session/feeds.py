@@ -35,7 +35,7 @@ def apply(session: Session, changes: Mapping[str, Any]) -> int:
             for pending, rows in work:
                 pending.change(rows)
                 done.append((pending, rows))
-        except BaseException:
+        except Exception:
             for pending, rows in reversed(done):
                 pending.change((row, -weight) for row, weight in reversed(rows))
             raise

@@ -35,7 +35,7 @@ class Pending:
         return self.store.count(row) + self.delta.weights.get(row, 0)
 
     def change(self, changes: Iterable[Change]) -> None:
-        """Make all of these changes, in order, or none of them."""
+        """Make all of these changes, in order, or none of them. (After an interrupt the transaction is given up.)"""
         done: list[Change] = []
         stored = self.store.table.stored
         try:
@@ -44,7 +44,7 @@ class Pending:
                     raise missing_row(self.store.table, row)
                 done.append((row, weight))
                 self._add(row, weight)
-        except BaseException:
+        except Exception:
             for row, weight in done:
                 self._add(row, -weight)
             raise

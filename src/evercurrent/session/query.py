@@ -45,7 +45,7 @@ def run_query(
         return evaluate(query, lambda name: ())
     known: dict[str, ZSet] = {}
     chosen: dict[str, Plan] = {}
-    for view in _views_under(names, catalog):
+    for view in views_under(names, catalog):
         if given is not None:
             known[view.name] = given(view.name)
         elif plans is not None and view.name in plans:
@@ -83,7 +83,7 @@ def reference(
     return evaluate(query, lambda name: relation(name).items())
 
 
-def _views_under(names: frozenset[str], catalog: Catalog) -> list[View]:
+def views_under(names: frozenset[str], catalog: Catalog) -> list[View]:
     """The views among these relations and those that they read, each after what it reads."""
     needed: set[str] = set()
     waiting = [name.lower() for name in names]

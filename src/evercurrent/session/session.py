@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import difflib
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 from weakref import WeakSet
 
@@ -28,11 +27,12 @@ from evercurrent.errors import ConstraintError, QueryError, TransactionError, Un
 from evercurrent.session.compile import assertion_key
 from evercurrent.session.constraints import SAMPLE, RowRules, examine
 from evercurrent.session.maintenance import Maintenance
+from evercurrent.session.patch import Patch
 from evercurrent.session.query import reference
 from evercurrent.session.rows import RowReader, give_rows, row_writer
 from evercurrent.session.store import Reference, Store
 from evercurrent.session.subscriptions import Callback, Change, Subscribers, Subscription, When
-from evercurrent.session.transactions import Transaction
+from evercurrent.session.transactions import Block, Transaction
 
 if TYPE_CHECKING:
     from evercurrent.session.feed import Feed
@@ -54,99 +54,88 @@ class Session:
         self.transaction: Transaction | None = None
         self.number = 0
         self.feeds: WeakSet[Feed] = WeakSet()
-        self.committing = False
+        self.committing: Transaction | None = None
 
     # --- transactions --------------------------------------------------------------------------------------
 
-    def begin(self) -> Transaction:
-        """Open a transaction, or join the one that is open; `leave` must follow."""
-        self.lock.acquire()
-        try:
-            if self.committing:
-                raise TransactionError(
-                    "a subscriber that is called before the commit cannot change the database",
-                    hint='subscribe with when="after": what it changes then is the next transaction',
-                )
-            if self.transaction is None:
-                self.transaction = Transaction(self)
-            else:
-                self.transaction.require_open()
-            self.transaction.depth += 1
-            return self.transaction
-        except BaseException:
-            self.lock.release()
-            raise
-
-    def leave(self, failed: bool, alone: bool = False) -> None:
-        """End a block; at the end of the outermost one, commit. A failed block fails its transaction.
-
-        `alone`: it was not a block but a single call, which has changed nothing if it failed.
-        """
-        try:
-            transaction = self.transaction
-            assert transaction is not None
-            transaction.depth -= 1
-            if failed and transaction.status == "open" and not (alone and transaction.depth):
-                transaction.abandon("failed")
-            if transaction.depth > 0:
-                return
-            self.transaction = None
-            if failed or transaction.status == "rolled back":
-                return
-            transaction.require_open()
-            try:
-                changes = self._commit(transaction)
-            except BaseException:
-                transaction.abandon("failed")
-                raise
-            transaction.abandon("committed")
-            self.subscribers.after(changes)
-        finally:
-            self.lock.release()
-
-    @contextmanager
-    def changing(self) -> Iterator[Transaction]:
+    def changing(self) -> Block:
         """The transaction for one call of the user: the open one, or one for this call alone."""
-        transaction = self.begin()
-        try:
-            yield transaction
-        except BaseException:
-            self.leave(failed=True, alone=True)
-            raise
-        self.leave(failed=False)
+        return Block(self, alone=True)
 
-    def _commit(self, transaction: Transaction) -> dict[str, Change]:
+    def open_transaction(self) -> Transaction | None:
+        """The transaction that is open, if one is; refuses while another is being committed."""
+        if self.committing is not None and not self.committing.is_running:
+            self.committing = None
+        if self.committing is not None:
+            raise TransactionError(
+                "a subscriber that is called before the commit cannot change the database",
+                hint='subscribe with when="after": what it changes then is the next transaction',
+            )
+        if self.transaction is not None and not self.transaction.is_running:
+            self.transaction = None
+        return self.transaction
+
+    def commit(self, transaction: Transaction) -> None:
+        """Commit, and tell everyone; or raise, and everything is as it was."""
+        transaction.require_open()
+        try:
+            self._commit(transaction)
+        except BaseException:
+            if transaction.status != "committed":
+                transaction.abandon("failed")
+            else:  # an interrupt in the last moment: it stands
+                self.subscribers.after(transaction.changes)
+            raise
+        self.subscribers.after(transaction.changes)
+
+    def _commit(self, transaction: Transaction) -> None:
         deltas = transaction.deltas()
         if not deltas:
-            return {}
+            transaction.abandon("committed")
+            return
         patches = examine(self.stores, self.rules, deltas, self.children)
         named = {self.stores[name].table.name: delta for name, delta in deltas.items()}
         self.maintenance.relax(deltas, self.stores, self.table_rows)
-        self.committing = True
-        decided = False
+        number = self.number + 1
         try:
+            self.committing = transaction
             for patch in patches:
                 patch.apply()
             moved = self.maintenance.apply(named, self.table_rows, self._watched())
             self._check_assertions(moved)
-            changes = self._changes({**named, **moved}, self.number + 1)
-            self.subscribers.before(changes)
-            decided = True
-            self.maintenance.commit()
+            transaction.changes = self._changes({**named, **moved}, number)
+            self.subscribers.before(transaction.changes)
+            transaction.number = number
+            transaction.status = "committed"  # this decides
+            self._conclude(transaction, deltas)
         except BaseException:
-            if not decided:
+            if transaction.status == "committed":
+                self._conclude(transaction, deltas)
+            else:
+                transaction.number = None
+                self._undo(patches)
+            raise
+        finally:
+            self.committing = None
+
+    def _conclude(self, transaction: Transaction, deltas: Iterable[str]) -> None:
+        """What follows from the decision; done twice, it is done once."""
+        assert transaction.number is not None
+        self.maintenance.commit()
+        self.number = transaction.number
+        self.forwarded.update(name for name in deltas if not self.stores[name].table.stored)
+        transaction.pending = {}
+
+    def _undo(self, patches: list[Patch]) -> None:
+        """Everything as it was; an impatient second interrupt must wait."""
+        while True:
+            try:
                 self.maintenance.undo()
                 for patch in patches:
                     patch.undo()
-                raise
-            # An interrupt in the last moment: the transaction stands.
-            self.maintenance.commit()
-        finally:
-            self.committing = False
-        self.number += 1
-        transaction.number = self.number
-        self.forwarded.update(name for name in deltas if not self.stores[name].table.stored)
-        return changes
+                return
+            except KeyboardInterrupt:
+                continue
 
     def _watched(self) -> list[str]:
         names = self.subscribers.watched()
@@ -191,7 +180,7 @@ class Session:
 
     def view_rows(self, name: str, pending: bool = False) -> ZSet:
         """The rows of a view, by its exact name: as committed, or as the open transaction would have them."""
-        if not pending or self.transaction is None or self.committing:
+        if not pending or self.transaction is None or self.committing is not None:
             return self.maintenance.rows(name)
         deltas = self.transaction.deltas()
         if not deltas:

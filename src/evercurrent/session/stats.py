@@ -7,13 +7,14 @@ once for each.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evercurrent.delta.program import Program
+    from evercurrent.session.lineage import Lineage
     from evercurrent.session.session import Session
 
 SAMPLE = 200
@@ -88,6 +89,12 @@ def stats(session: Session) -> Stats:
             found.append(
                 Size("state", state.name, entries, size, tuple(users.get(state.name, ())), state.why)
             )
+        recursive = fixpoint_users(program)
+        for name, views in recursive.items():
+            entries, size = sizes.get(name, (0, 0))
+            found.append(
+                Size("state", name, entries, size, tuple(views), "rows of a recursion and their derivations")
+            )
         for name, rows in session.maintenance.full.items():
             reason = session.maintenance.design.recomputed[name].reason
             found.append(Size("view", name, len(rows), container_bytes(rows.weights), (name,), reason))
@@ -101,22 +108,28 @@ def state_sizes(session: Session) -> dict[str, tuple[int, int]]:
 
 def users_of(program: Program) -> dict[str, list[str]]:
     """For each state, the views and assertions that rest on it."""
-    from evercurrent.session.lineage import lineage
-
-    result: dict[str, list[str]] = {}
-    for view, relation in program.views.items():
-        for state in lineage(program, relation).states:
-            result.setdefault(state, []).append(view.replace("\0", " "))
-    return result
+    return _users(program, lambda part: part.states)
 
 
 def table_users(program: Program) -> dict[str, list[str]]:
     """For each input, the views and assertions that rest on it."""
+    return _users(program, lambda part: part.inputs)
+
+
+def fixpoint_users(program: Program) -> dict[str, list[str]]:
+    """For each fixpoint, the views and assertions that rest on it."""
+    from evercurrent.delta.program import Fixpoint
+
+    names = {r.name for r in program.relations if isinstance(r, Fixpoint)}
+    return _users(program, lambda part: part.relations & names)
+
+
+def _users(program: Program, parts: Callable[[Lineage], set[str]]) -> dict[str, list[str]]:
     from evercurrent.session.lineage import lineage
 
     result: dict[str, list[str]] = {}
     for view, relation in program.views.items():
-        for name in lineage(program, relation).inputs:
+        for name in sorted(parts(lineage(program, relation))):
             result.setdefault(name, []).append(view.replace("\0", " "))
     return result
 

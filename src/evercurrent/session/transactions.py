@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
+from weakref import ref
 
 from evercurrent.data.zset import ZSet
 from evercurrent.errors import TransactionError
@@ -15,6 +16,7 @@ from evercurrent.session.pending import Pending
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
+    from evercurrent.session.subscriptions import Change
 
 Status = Literal["open", "committed", "rolled back", "failed"]
 
@@ -22,12 +24,19 @@ Status = Literal["open", "committed", "rolled back", "failed"]
 class Transaction:
     """One transaction. `number` is given when it is committed (None where nothing had changed)."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, block: Block) -> None:
         self._session = session
+        # Weak: if an interrupt keeps the block from ending as it should, the transaction ends with it all the same.
+        self._block = ref(block)
         self.pending: dict[str, Pending] = {}
         self.status: Status = "open"
         self.number: int | None = None
-        self.depth = 0
+        self.changes: dict[str, Change] = {}
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the block that began it is still there."""
+        return self._block() is not None
 
     def on(self, table: str) -> Pending:
         """The pending change of a table, by its lower-cased name."""
@@ -57,7 +66,7 @@ class Transaction:
 
     def abandon(self, status: Status) -> None:
         self.status = status
-        self.pending.clear()
+        self.pending = {}
 
     def __repr__(self) -> str:
         number = f" {self.number}" if self.number is not None else ""
@@ -65,15 +74,51 @@ class Transaction:
 
 
 class Block:
-    """The context manager: begins a transaction or joins the one that is open."""
+    """The context manager: begins a transaction, or joins the one that is open.
 
-    def __init__(self, session: Session) -> None:
+    `alone`: it is not a block of the user's but a single call, which has changed nothing if it failed; so a call that fails
+    inside an open transaction does not fail the transaction.
+    """
+
+    __slots__ = ("__weakref__", "_alone", "_owner", "_session")
+
+    def __init__(self, session: Session, alone: bool = False) -> None:
         self._session = session
+        self._alone = alone
+        self._owner = False
 
     def __enter__(self) -> Transaction:
-        return self._session.begin()
+        session = self._session
+        session.lock.acquire()
+        try:
+            open_one = session.open_transaction()
+            if open_one is not None:
+                open_one.require_open()
+                return open_one
+            self._owner = True
+            session.transaction = Transaction(session, self)
+            return session.transaction
+        except BaseException:
+            if self._owner:
+                session.transaction = None
+            session.lock.release()
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._session.leave(failed=error is not None)
+        session = self._session
+        try:
+            transaction = session.transaction
+            if transaction is None:
+                return
+            # Whoever is interrupted in the middle of a call cannot say what it has changed.
+            excused = self._alone and not self._owner and isinstance(error, Exception)
+            if error is not None and transaction.status == "open" and not excused:
+                transaction.abandon("failed")
+            if self._owner:
+                session.transaction = None
+                if error is None and transaction.status != "rolled back":
+                    session.commit(transaction)
+        finally:
+            session.lock.release()
