@@ -10,23 +10,24 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from evercurrent.data.types import NULL, Type
+from evercurrent.data.types import NULL
 from evercurrent.errors import EvercurrentError
 from evercurrent.frontend.sql import aggregates, expressions, literals
 from evercurrent.frontend.sql.functions import (
     CASTS,
     CLOCK_IF_BARE,
     GENERATORS,
+    INTERNAL,
+    MISSING,
     PARTS,
+    RENAMED,
     UNSTABLE,
-    UNSTABLE_NODES,
     WINDOW_ONLY,
     called,
     name_of,
 )
 from evercurrent.frontend.sql.names import suggestion
 from evercurrent.frontend.sql.scope import Bound, Level, Rows
-from evercurrent.frontend.sql.types import type_of
 from evercurrent.term import build
 from evercurrent.term.functions import table
 from evercurrent.term.nodes import Lambda, Literal, Term, Variable
@@ -75,8 +76,6 @@ def call(level: Level, node: exp.Expr) -> Term:
         case exp.Star():
             raise env.wrong("* stands for columns only in a select list or in count(*)", node)
         case _:
-            if type(node) in UNSTABLE_NODES:
-                raise unstable(level, node, UNSTABLE_NODES[type(node)])
             raise env.unsupported(f"'{node.sql(dialect='spark')[:60]}' in an expression", node, node.parent)
 
 
@@ -119,21 +118,24 @@ def _named(level: Level, node: exp.Anonymous) -> Term:
     if special is not None and special[0] <= len(args) <= special[1]:
         return special[2](level, node, args)
     if name in CASTS and len(args) == 1:
-        return build.cast(expressions.term(level, args[0]), _type(CASTS[name]), place=env.place(node))
-    if table.find(name) is None and name not in build.DERIVED:
-        if aggregates.is_aggregate(name):
-            raise misplaced(level, node)
-        known = [*table.FUNCTIONS, *table.ALIASES, *build.DERIVED, *SPECIAL, *aggregates.names()]
-        raise env.wrong(
-            f"there is no function {name}", node, hint=suggestion(name, known) if len(name) > 2 else None
-        )
+        return build.cast(expressions.term(level, args[0]), CASTS[name], place=env.place(node))
+    name = RENAMED.get(name, name)
+    if name in ("grouping", "grouping_id"):
+        raise env.wrong(f"{name} needs GROUP BY with ROLLUP, CUBE or GROUPING SETS", node)
+    if name_of(node) in INTERNAL or (table.find(name) is None and name not in build.DERIVED):
+        raise _unknown(level, node, name)
     if any(isinstance(a, exp.Distinct | exp.Order) for a in args):
         raise env.wrong(f"{name} is not an aggregate: DISTINCT and ORDER BY mean nothing in it", node)
     return _with_lambdas(level, node, name, args)
 
 
-def _type(text: str) -> Type:
-    return type_of(exp.DataType.build(text, dialect="spark"))
+def _unknown(level: Level, node: exp.Expr, name: str) -> EvercurrentError:
+    if aggregates.is_aggregate(name):
+        return misplaced(level, node)
+    if name in MISSING:
+        return level.env.unsupported(f"the function {name}", node)
+    known = {*table.FUNCTIONS, *table.ALIASES, *build.DERIVED, *SPECIAL, *aggregates.names()} - INTERNAL
+    return level.env.wrong(f"there is no function {name}", node, hint=suggestion(name, sorted(known), 0.75))
 
 
 # --- lambdas -----------------------------------------------------------------------------------------------
@@ -214,12 +216,15 @@ def _date_part(level: Level, node: exp.Expr, args: list[exp.Expr]) -> Term:
 
 
 def _part(level: Level, unit: str, value: exp.Expr, node: exp.Expr) -> Term:
-    name = PARTS.get(unit.lower())
+    name, place = PARTS.get(unit.lower()), level.env.place(node)
     if name is None:
         raise level.env.wrong(
             f"there is no part {unit} of a date or time", node, hint=suggestion(unit, PARTS)
         )
-    return build.call(name, expressions.term(level, value), place=level.env.place(node))
+    term = expressions.term(level, value)
+    if name == "date_part":
+        return build.call(name, literals.string(unit), term, place=place)
+    return build.call(name, term, place=place)
 
 
 def _with_unit(name: str) -> Callable[[Level, exp.Expr, list[exp.Expr]], Term]:

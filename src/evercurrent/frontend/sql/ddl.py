@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Literal as Choice
 
 from sqlglot import exp
 
-from evercurrent.calculus.nodes import Comprehension, Exists, Filter, Query
+from evercurrent.calculus.nodes import Comprehension, Exists, Filter, Generator, Query, Top
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.nodes import Assertion, View
 from evercurrent.data.types import BOOLEAN, Member
+from evercurrent.errors import QueryError
 from evercurrent.frontend.sql import expressions, queries, tables
 from evercurrent.frontend.sql.results import Result, renamed
 from evercurrent.frontend.sql.scope import Env, Rows
@@ -95,7 +97,8 @@ def view(env: Env, node: exp.Create, text: str, policy: Policy) -> View:
     result = queries.query(env, node.expression, keep_order=True)
     identifiers = [c.this if isinstance(c, exp.ColumnDef) else c for c in columns]
     names = renamed(env, result.names, identifiers, node)
-    query = named(env, node.expression, Result(result.query, names, result.order))
+    result = without_hidden(env, Result(result.query, names, result.order))
+    query = named(env, node.expression, result)
     return View(
         name=name,
         fields=query.fields,
@@ -105,6 +108,18 @@ def view(env: Env, node: exp.Create, text: str, policy: Policy) -> View:
         policy=chosen,
         uses=relations_of(query),
     )
+
+
+def without_hidden(env: Env, result: Result) -> Result:
+    """A view keeps no sort keys that are not columns. Under a limit they have done their work; reading goes without."""
+    query, shown = result.query, len(result.names)
+    if not isinstance(query, Top) or len(query.fields) == shown:
+        return result
+    variable = env.variable("t", query)
+    head = tuple(build.field(variable, f.name) for f in query.fields[:shown])
+    kept = Comprehension("bag", head, (Generator(variable, query),), query.fields[:shown])
+    order = tuple(takewhile(lambda key: key[0] < shown, result.order))
+    return Result(kept, result.names, order)
 
 
 def named(env: Env, node: exp.Expr, result: Result) -> Query:
@@ -128,8 +143,6 @@ def named(env: Env, node: exp.Expr, result: Result) -> Query:
 
 
 def renamed_fields(env: Env, query: Query, names: Sequence[str]) -> Query:
-    from evercurrent.calculus.nodes import Generator
-
     fields = tuple(Member(n, f.type, f.nullable) for n, f in zip(names, query.fields, strict=True))
     if isinstance(query, Comprehension):
         return Comprehension(query.monoid, query.head, query.qualifiers, fields)
@@ -153,8 +166,6 @@ def create_assertion(env: Env, tokens: Tokens) -> CreateAssertion:
     if [tokens.word(i), tokens.word(i + 1), tokens.word(i + 2)] == ["IF", "NOT", "EXISTS"]:
         i, exists = i + 3, True
     if i >= len(tokens.tokens) or tokens.word(i + 1) != "CHECK":
-        from evercurrent.errors import QueryError
-
         raise QueryError(
             "an assertion is written CREATE ASSERTION name CHECK (condition)", place=tokens.place(i)
         )
@@ -193,8 +204,6 @@ def drop(env: Env, node: exp.Drop) -> DropRelation:
 
 
 def drop_assertion(tokens: Tokens) -> DropRelation:
-    from evercurrent.errors import QueryError
-
     i, exists = 2, False
     if [tokens.word(2), tokens.word(3)] == ["IF", "EXISTS"]:
         i, exists = 4, True

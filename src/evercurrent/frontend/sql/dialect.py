@@ -34,10 +34,22 @@ class Malformed(ParseError):
         self.end = end
 
 
+def closed(parser: Callable[..., Any]) -> Callable[..., Any]:
+    """The parser of a call's arguments, which must end at a closing bracket."""
+
+    def parse(self: Any) -> Any:
+        result = parser(self)
+        if self._curr.token_type != TokenType.R_PAREN:
+            self.raise_error("Expecting )")
+        return result
+
+    return parse
+
+
 class EvercurrentParser(SparkParser):
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
-        name: parser for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in WORDED
+        name: closed(parser) for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in WORDED
     }
     NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
         name: parser for name, parser in SparkParser.NO_PAREN_FUNCTION_PARSERS.items() if name in BARE
@@ -51,6 +63,7 @@ class EvercurrentParser(SparkParser):
         **SparkParser.PLACEHOLDER_PARSERS,
         TokenType.PLACEHOLDER: lambda self: self.expression(exp.Placeholder(this=self._prev.text)),
     }
+    ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}  # array(1, 2)[0] is a subscript
     STRICT_CAST = True
     SUPPORTS_TABLE_QUERY = True
     # In Spark || binds like + and -, and the bitwise operators bind weaker, each at a level of its own.
@@ -109,6 +122,12 @@ class EvercurrentParser(SparkParser):
 
 class EvercurrentSpark(Spark):
     class Tokenizer(Spark.Tokenizer):
+        # Names such as current_date are names: what they mean is said when they are looked up.
+        KEYWORDS: ClassVar[dict[str, TokenType]] = {
+            word: token
+            for word, token in Spark.Tokenizer.KEYWORDS.items()
+            if token not in SparkParser.NO_PAREN_FUNCTIONS
+        }
         # Spark 4 reads '' inside a string as a quote.
         STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']
 

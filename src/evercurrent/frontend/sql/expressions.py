@@ -18,7 +18,7 @@ from evercurrent.frontend.sql import calls, literals, subqueries
 from evercurrent.frontend.sql.scope import Level, Stage, member
 from evercurrent.frontend.sql.types import UnknownType, type_of
 from evercurrent.term import build
-from evercurrent.term.nodes import Literal, Term
+from evercurrent.term.nodes import Cast, Literal, Term
 
 BINARY: dict[type[exp.Expr], str] = {
     exp.Add: "add",
@@ -211,7 +211,19 @@ def _cast(level: Level, node: exp.Cast | exp.TryCast) -> Term:
             raise env.unsupported(error.message, node) from None
         raise env.wrong(error.message, node) from None
     strict = not isinstance(node, exp.TryCast)
-    return build.cast(term(level, node.this), target, strict=strict, place=env.place(node))
+    result = build.cast(term(level, node.this), target, strict=strict, place=env.place(node))
+    if isinstance(result, Cast) and isinstance(result.of, Literal) and _is_typed_literal(level, node):
+        raise env.wrong(f"this is not a {target}", node)
+    return result
+
+
+def _is_typed_literal(level: Level, node: exp.Expr) -> bool:
+    """Whether a cast is written DATE '...', which must be right wherever it stands."""
+    place = level.env.place(node.this)
+    before = (
+        place.text[: place.start].rstrip() if place is not None and isinstance(node.this, exp.Literal) else ""
+    )
+    return before.lower().endswith(("date", "timestamp", "timestamp_ntz", "timestamp_ltz"))
 
 
 def _between(level: Level, node: exp.Between) -> Term:

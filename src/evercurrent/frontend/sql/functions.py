@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from evercurrent.data.types import TIMESTAMP, TIMESTAMP_NTZ, Type
+
 # Each with what to do instead.
 PASS_IT_IN = "keep the value in a table, and change it there when it should change"
 UNSTABLE: dict[str, str] = {
@@ -42,17 +44,6 @@ UNSTABLE: dict[str, str] = {
 # Without an argument these read the clock.
 CLOCK_IF_BARE = ("unix_timestamp", "to_unix_timestamp")
 
-# Nodes that sqlglot makes for such functions when they are written without parentheses.
-UNSTABLE_NODES: dict[type[exp.Expr], str] = {
-    exp.CurrentDate: "current_date",
-    exp.CurrentTimestamp: "current_timestamp",
-    exp.CurrentTime: "current_time",
-    exp.CurrentUser: "current_user",
-    exp.CurrentRole: "current_role",
-    exp.SessionUser: "session_user",
-    exp.Localtimestamp: "localtimestamp",
-}
-
 # Generators: name -> (with a position, of structs, keeps rows without elements)
 GENERATORS: dict[str, tuple[bool, bool, bool]] = {
     "explode": (False, False, False),
@@ -70,22 +61,136 @@ WINDOW_ONLY = frozenset(
 )
 
 # Casts that are written as calls.
-CASTS: dict[str, str] = {
-    "boolean": "BOOLEAN",
-    "tinyint": "TINYINT",
-    "smallint": "SMALLINT",
-    "int": "INT",
-    "bigint": "BIGINT",
-    "float": "FLOAT",
-    "double": "DOUBLE",
-    "decimal": "DECIMAL(10,0)",
-    "string": "STRING",
-    "binary": "BINARY",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
-    "timestamp_ntz": "TIMESTAMP_NTZ",
-    "timestamp_ltz": "TIMESTAMP",
-}
+CASTS: dict[str, Type] = {"timestamp_ntz": TIMESTAMP_NTZ, "timestamp_ltz": TIMESTAMP}
+
+# Names of the term language that are not functions of SQL: operators, and what only the compiler writes.
+INTERNAL = frozenset(
+    [
+        "add",
+        "sub",
+        "mul",
+        "idiv",
+        "neg",
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eqns",
+        "is_null",
+        "is_not_null",
+        "in_list",
+        "between",
+        "and",
+        "or",
+        "not",
+        "subscript",
+        "bitand",
+        "bitor",
+        "bitxor",
+        "bitnot",
+        "average",
+        "ring_add",
+        "ring_sub",
+        "ring_mul",
+        "ring_check",
+    ]
+)
+# Functions of SQL under another name there.
+RENAMED: dict[str, str] = {"div": "idiv"}
+
+# Functions of Spark that are not there yet.
+MISSING = frozenset(
+    [
+        "aes_decrypt",
+        "aes_encrypt",
+        "approx_percentile",
+        "percentile_approx",
+        "approx_top_k",
+        "array_agg_distinct",
+        "assert_true",
+        "bitmap_and_agg",
+        "bitmap_bit_position",
+        "bitmap_bucket_number",
+        "bitmap_construct_agg",
+        "bitmap_count",
+        "bitmap_or_agg",
+        "collate",
+        "collation",
+        "count_min_sketch",
+        "from_avro",
+        "from_csv",
+        "from_json",
+        "from_protobuf",
+        "from_xml",
+        "get_json_object",
+        "hash",
+        "histogram_numeric",
+        "hll_sketch_agg",
+        "hll_sketch_estimate",
+        "hll_union",
+        "hll_union_agg",
+        "is_valid_utf8",
+        "is_variant_null",
+        "java_method",
+        "json_array_length",
+        "json_object_keys",
+        "json_tuple",
+        "kll_sketch_agg",
+        "luhn_check",
+        "make_interval",
+        "make_valid_utf8",
+        "ngrams",
+        "parse_json",
+        "parse_url",
+        "quote",
+        "raise_error",
+        "schema_of_avro",
+        "schema_of_csv",
+        "schema_of_json",
+        "schema_of_variant",
+        "schema_of_xml",
+        "sentences",
+        "session_window",
+        "st_asbinary",
+        "stack",
+        "theta_sketch_agg",
+        "to_avro",
+        "to_binary",
+        "to_char",
+        "to_csv",
+        "to_json",
+        "to_number",
+        "to_protobuf",
+        "to_varchar",
+        "to_variant_object",
+        "to_xml",
+        "try_aes_decrypt",
+        "try_avg",
+        "try_parse_json",
+        "try_parse_url",
+        "try_sum",
+        "try_to_binary",
+        "try_to_number",
+        "try_validate_utf8",
+        "try_variant_get",
+        "validate_utf8",
+        "variant_get",
+        "window",
+        "window_time",
+        "xpath",
+        "xpath_boolean",
+        "xpath_double",
+        "xpath_float",
+        "xpath_int",
+        "xpath_long",
+        "xpath_number",
+        "xpath_short",
+        "xpath_string",
+        "xxhash64",
+    ]
+)
 
 # What EXTRACT(unit FROM x) and date_part('unit', x) are called.
 PARTS: dict[str, str] = {
@@ -98,9 +203,9 @@ PARTS: dict[str, str] = {
     **dict.fromkeys(("doy",), "dayofyear"),
     **dict.fromkeys(("hour", "h", "hours", "hr", "hrs"), "hour"),
     **dict.fromkeys(("minute", "m", "min", "mins", "minutes"), "minute"),
-    **dict.fromkeys(("second", "s", "sec", "seconds", "secs"), "extract_second"),
-    **dict.fromkeys(("yearofweek",), "extract_yearofweek"),
-    **dict.fromkeys(("dayofweek_iso", "dow_iso"), "extract_dayofweek_iso"),
+    # the seconds of date_part have their fraction
+    **dict.fromkeys(("second", "s", "sec", "seconds", "secs"), "date_part"),
+    **dict.fromkeys(("yearofweek", "dayofweek_iso", "dow_iso"), "date_part"),
 }
 
 

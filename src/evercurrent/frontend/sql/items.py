@@ -66,6 +66,8 @@ def _items(env: Env, node: exp.Expr, rows: Rows) -> Iterator[Item]:
             yield from _qualified_star(env, node, rows)
         case exp.Dot() if isinstance(node.expression, exp.Star):
             yield from _struct_star(env, expressions.term(rows, node.this), node)
+        case exp.Alias() if not isinstance(node.args.get("alias"), exp.Identifier):
+            raise env.wrong("a name is expected after this expression", node)
         case exp.Alias():
             if is_generator(node.this):
                 yield Item(node.alias, node.this, generator=True, names=(node.alias,), explicit=True)

@@ -28,11 +28,11 @@ def place_of(text: str, node: exp.Expr | None) -> Place | None:
     return Place(text, start, end) if start < end else None
 
 
-def suggestion(name: str, known: Iterable[str]) -> str | None:
+def suggestion(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """A hint that names the closest known name, or lists the few that there are."""
     candidates = list(dict.fromkeys(known))
     lowered = {c.lower(): c for c in candidates}
-    close = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
+    close = get_close_matches(name.lower(), list(lowered), n=1, cutoff=cutoff)
     if close:
         return f"did you mean {lowered[close[0]]}?"
     if 0 < len(candidates) <= 12:

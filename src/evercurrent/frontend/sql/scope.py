@@ -21,7 +21,8 @@ from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.scope import Names
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.data.types import Struct
-from evercurrent.errors import QueryError, UnsupportedError
+from evercurrent.errors import EvercurrentError, QueryError, UnsupportedError
+from evercurrent.frontend.sql.functions import UNSTABLE
 from evercurrent.frontend.sql.names import place_of, suggestion
 from evercurrent.source import Place
 from evercurrent.term import build
@@ -106,8 +107,11 @@ class Level:
             raise self.unknown(parts, node)
         return found
 
-    def unknown(self, parts: Sequence[str], node: exp.Expr) -> QueryError:
+    def unknown(self, parts: Sequence[str], node: exp.Expr) -> EvercurrentError:
         wanted = ".".join(parts)
+        if wanted.lower() in UNSTABLE:
+            what = f"{wanted}, whose value can change while the data does not,"
+            return self.env.unsupported(what, node, hint=UNSTABLE[wanted.lower()])
         names = list(self.names())
         hint = suggestion(wanted, names) or suggestion(parts[-1], names)
         return self.env.wrong(f"there is no column {wanted} here", node, hint=hint)

@@ -94,8 +94,9 @@ def select(env: Env, node: exp.Select, keep_order: bool = False) -> Result:
     result = _project(block, node, wants_order)
     if limit is None and offset == 0:
         return result
-    query = ordering.top(env, result.query, result.order, limit, offset, len(result.names))
-    return Result(query, result.names, tuple(k for k in result.order if k[0] < len(result.names)))
+    shown = len(result.query.fields) if keep_order else len(result.names)
+    query = ordering.top(env, result.query, result.order, limit, offset, shown)
+    return Result(query, result.names, result.order if keep_order else ())
 
 
 def _as_node(value: object) -> exp.Expr | None:

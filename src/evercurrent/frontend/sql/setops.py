@@ -93,8 +93,9 @@ def _ordered(env: Env, node: exp.Expr, result: Result, keep_order: bool) -> Resu
     query, keys = with_sort_keys(env, result, list(order.expressions) if order is not None else [])
     if limit is None and offset == 0:
         return Result(query, result.names, keys)
-    top = ordering.top(env, query, keys, limit, offset, len(result.names))
-    return Result(top, result.names, tuple(k for k in keys if k[0] < len(result.names)))
+    shown = len(query.fields) if keep_order else len(result.names)
+    top = ordering.top(env, query, keys, limit, offset, shown)
+    return Result(top, result.names, keys if keep_order else ())
 
 
 def with_sort_keys(

@@ -105,6 +105,8 @@ def parse_tokens(tokens: Tokens, into: type[exp.Condition] | None = None) -> exp
 
 def _plain(message: str) -> str:
     first = message.splitlines()[0] if message else "unexpected text"
+    if first.startswith("Required keyword"):
+        return "something is missing here"
     return {"Invalid expression / Unexpected token": "this is unexpected here"}.get(first, first.rstrip("."))
 
 
