@@ -1,12 +1,13 @@
 """evercurrent: views that stay current.
 
-    import evercurrent as ec
-
-    db = ec.connect()
-    db.execute("CREATE TABLE orders (id BIGINT PRIMARY KEY, customer BIGINT, total DECIMAL(12,2))")
-    db.execute("CREATE VIEW spend AS SELECT customer, SUM(total) AS total FROM orders GROUP BY customer")
-    db.table("orders").insert({"id": 1, "customer": 7, "total": "9.50"})
-    db.view("spend").rows()
+>>> import evercurrent as ec
+>>> db = ec.connect()
+>>> _ = db.execute("CREATE TABLE orders (id BIGINT PRIMARY KEY, customer BIGINT, total DECIMAL(12,2))")
+>>> _ = db.execute("CREATE VIEW spend AS SELECT customer, SUM(total) AS total FROM orders GROUP BY customer")
+>>> db.table("orders").insert({"id": 1, "customer": 7, "total": "9.50"})
+1
+>>> db.view("spend").rows()
+[(7, Decimal('9.50'))]
 """
 
 from evercurrent.database import Database, connect
