@@ -454,23 +454,27 @@ def test_an_update_of_a_referenced_parent_gives_the_assumption_up(db: ec.Databas
 
 
 def test_apply(db: ec.Database) -> None:
-    count = db.apply({
-        "orders": [
-            {"_change_type": "update_preimage", "id": 10, "customer": 1, "total": 5},
-            {"_change_type": "update_postimage", "id": 10, "customer": 1, "total": 6},
-            {"_change_type": "delete", "id": 11},
-            {"_change_type": "insert", "id": 40, "customer": 3, "total": 1},
-        ],
-        "customers": [{"_change_type": "insert", "id": 3, "name": "Cid"}],
-    })
+    count = db.apply(
+        {
+            "orders": [
+                {"_change_type": "update_preimage", "id": 10, "customer": 1, "total": 5},
+                {"_change_type": "update_postimage", "id": 10, "customer": 1, "total": 6},
+                {"_change_type": "delete", "id": 11},
+                {"_change_type": "insert", "id": 40, "customer": 3, "total": 1},
+            ],
+            "customers": [{"_change_type": "insert", "id": 3, "name": "Cid"}],
+        }
+    )
     assert count == 5
     assert db.view("named").rows() == [("Ann", Decimal("8.50")), ("Cid", Decimal("1.00"))]
     before = state(db)
     with pytest.raises(ec.ConstraintError), db.transaction():
-        db.apply({
-            "log": [{"_change_type": "insert", "text": "x"}],
-            "orders": [{"_change_type": "delete", "id": 999}],
-        })
+        db.apply(
+            {
+                "log": [{"_change_type": "insert", "text": "x"}],
+                "orders": [{"_change_type": "delete", "id": 999}],
+            }
+        )
     assert state(db) == before
 
 
