@@ -12,7 +12,7 @@ from typing import Any
 
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program
-from evercurrent.engine.live.emit import Emitter
+from evercurrent.engine.live.emit import Emitter, signed
 from evercurrent.engine.live.keyed import is_unit
 from evercurrent.engine.live.layout import Layout, Storage, lay_out
 from evercurrent.engine.live.load import forget, load
@@ -186,18 +186,17 @@ class Variant:
     ) -> None:
         self.core, self.namespace, self.pieces = core, namespace, pieces
         numbers = core.emitter.numbers
-        inputs = [r for r in core.program.relations if isinstance(r, Input)]
-        self.inputs: list[tuple[str, Run | None]] = [
-            (r.name, namespace.get(f"run_{numbers[r.name]}")) for r in inputs
-        ]
-        self.runs = dict(self.inputs)
+        inputs = [r.name for r in core.program.relations if isinstance(r, Input)]
+        self.inputs: list[tuple[str, Run | None]] = [(n, namespace.get(f"run_{numbers[n]}")) for n in inputs]
+        self.alone: dict[str, tuple[Run | None, Callable[[], None]]] = {
+            n: (run, namespace[f"finish_{numbers[n]}"]) for n, run in self.inputs
+        }
         self.finish: Callable[[], None] = namespace["finish"]
-        self.watched_inputs = [r.name for r in inputs if r.name in watched]
-        self.watched = [(numbers[name], name) for name in watched if name in numbers]
+        self.watched = [(numbers[n], n, n in self.alone) for n in watched if n in numbers]
         self.out = core.emitter.out
 
     def run(self, name: str, rows: Iterable[tuple[Row, int]]) -> None:
-        run = self.runs[name]
+        run = self.alone[name][0]
         if run is not None:
             run(rows)
 
@@ -205,26 +204,29 @@ class Variant:
         """What goes, children before parents; what comes, parents before children; then what is derived."""
         changes = {n: d if isinstance(d, ZSet) else ZSet(d) for n, d in deltas.items()}
         self.out.clear()
-        for name, run in reversed(self.inputs):
-            if name in changes and run is not None:
-                gone = [item for item in changes[name].weights.items() if item[1] < 0]
-                if gone:
-                    run(gone)
-        for name, run in self.inputs:
-            if name in changes and run is not None:
-                come = [item for item in changes[name].weights.items() if item[1] > 0]
-                if come:
-                    run(come)
-        self.finish()
-        result = {}
-        for n, name in self.watched:
-            delta = ZSet()
-            if name in self.watched_inputs:
-                delta = changes.get(name, delta)
-            else:
-                delta.weights = self.out.get(n, {})
-            result[name] = delta
-        return result
+        if len(changes) == 1:
+            ((name, delta),) = changes.items()
+            if name in self.alone:
+                run, finish = self.alone[name]
+                if run is not None:
+                    run(signed(delta.weights))
+                    finish()
+        else:
+            for name, run in reversed(self.inputs):
+                if name in changes and run is not None:
+                    run([item for item in changes[name].weights.items() if item[1] < 0])
+            for name, run in self.inputs:
+                if name in changes and run is not None:
+                    run([item for item in changes[name].weights.items() if item[1] > 0])
+            self.finish()
+        return {name: self._moved(n, name, changes, given) for n, name, given in self.watched}
+
+    def _moved(self, n: int, name: str, changes: dict[str, ZSet], given: bool) -> ZSet:
+        delta = ZSet()
+        if given:
+            return changes.get(name, delta)
+        delta.weights = self.out.get(n, delta.weights)
+        return delta
 
 
 def fresh(layout: Layout) -> Storage:

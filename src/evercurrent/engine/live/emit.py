@@ -145,21 +145,24 @@ class Emitter:
         for name, rules in plan.rules.items():
             if rules:
                 pieces[name] = self._run(plan, name, rules, journal)
+        derived = [r for r in self.program.relations if not isinstance(r, Input) and self._moves(plan, r)]
+        for r in derived:
+            pieces[r.name] = pieces.get(r.name, "") + self._stage(plan, r, watched, journal)
         finish = Writer()
-        loops = {
-            r.name for f in self.program.relations if isinstance(f, Fixpoint) for r in inside(self.program, f)
-        }
-        with finish.block("def finish():"):
-            for r in self.program.relations:
-                if isinstance(r, Input) or not self._moves(plan, r):
-                    continue
-                stage = self._stage(plan, r, watched, journal)
-                pieces[r.name] = pieces.get(r.name, "") + stage
-                if r.name in loops:
-                    finish.line(f"# {self.numbers[r.name]} also runs in the rounds of its fixpoint")
-                finish.line(f"{self._has_delta(r)}stage_{self.numbers[r.name]}()")
+        self._write_finish(finish, "finish", derived)
+        for source in self.program.relations:
+            if isinstance(source, Input):
+                moved, _ = reachable(plan, source.name)
+                self._write_finish(finish, f"finish_{self.numbers[source.name]}", moved)
         pieces[""] = finish.text()
         return pieces
+
+    def _write_finish(self, w: Writer, name: str, relations: Sequence[Relation]) -> None:
+        """The stages, in order: all of them, or those that one input can reach."""
+        with w.block(f"def {name}():"):
+            for r in relations:
+                w.line(f"{self._has_delta(r)}stage_{self.numbers[r.name]}()")
+        w.line()
 
     def _moves(self, plan: Plan, r: Relation) -> bool:
         return isinstance(r, Fixpoint) or r.name in plan.followed

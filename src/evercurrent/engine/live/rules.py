@@ -78,9 +78,9 @@ def write_rule(place: Place, rule: Rule, row: str, weight: str) -> None:
     scope = _open(place, rule, row, weight)
     target = place.targets[rule.into]
     if isinstance(target, Target):
-        Addition(scope, place.namespace, target, rule).write()
+        Addition(scope, place.namespace, target, rule).write(row)
     else:
-        _write_to_sink(scope, target, rule)
+        _write_to_sink(scope, target, rule, row)
     w.close(depth)
 
 
@@ -124,14 +124,14 @@ def _bare(test: str) -> str:
     return test if ":=" in test[1:-1].split("(", 1)[0] else test[1:-1]
 
 
-def _write_to_sink(scope: Scope, sink: Sink, rule: Rule) -> None:
+def _write_to_sink(scope: Scope, sink: Sink, rule: Rule, row: str) -> None:
     w = scope.writer
-    row = tuple_of(scope.values(rule.columns))
+    out = row if rule.columns == rule.binds else tuple_of(scope.values(rule.columns))
     if sink.single is not None:
-        w.line(f"{sink.single} = {row}")
+        w.line(f"{sink.single} = {out}")
         return
     count = scope.value(rule.count)
-    name = scope.assign(row)
+    name = scope.atom(out)
     total = scope.assign(f"{sink.table}.get({name}, 0) + {count}")
     with w.block(f"if {total}:"):
         w.line(f"{sink.table}[{name}] = {total}")

@@ -42,8 +42,8 @@ class Scope:
         for term in terms:
             for node in nodes(term):
                 if isinstance(node, Column):
-                    # A column that may be NULL is tested, then read.
-                    self.uses[node.name] += 1 + node.nullable
+                    # A column that may be NULL is tested before a function reads it.
+                    self.uses[node.name] += 1 + (node.nullable and node is not term)
                 elif not isinstance(node, Literal | Variable | Lambda):
                     self.seen[node] += 1
 

@@ -16,14 +16,13 @@ follows (*touch*); with a journal, what the change overwrites is written down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from evercurrent.delta.program import Rule
 from evercurrent.engine.live.amounts import Added, added, write_amounts
 from evercurrent.engine.live.layout import Layout, Path
 from evercurrent.engine.live.runtime import index
-from evercurrent.engine.live.runtime.journal import MISSING
 from evercurrent.engine.live.scope import Scope, key_of, tuple_of
 from evercurrent.engine.live.writer import Namespace
 
@@ -68,12 +67,16 @@ class Addition:
         namespace.define("drop", index.drop)
         namespace.define("bump", index.bump)
         namespace.define("remember", index.remember)
-        namespace.define("MISSING", MISSING)
         namespace.define("WHOLE", slice(None))
 
-    def write(self) -> None:
+    def write(self, row: str | None = None) -> None:
+        """`row` is the local that holds the row of the delta."""
         scope, rule = self.scope, self.rule
-        self.columns = scope.values(rule.columns)
+        self.row = row
+        if row is None or rule.columns != rule.binds or self._columns_again() or len(rule.columns) == 1:
+            self.columns = scope.values(rule.columns)
+        else:
+            self.columns = [f"{row}[{i}]" for i in range(len(rule.columns))]
         self.count = scope.value(rule.count)
         if self.layout.payload == "cell" or not self.constant:
             self.count = scope.atom(self.count)
@@ -82,7 +85,9 @@ class Addition:
             return
         self.columns = [scope.atom(c) for c in self.columns] if self._columns_again() else self.columns
         self.key = key_of(self.columns)
-        if len(self.columns) > 1 or not self.key.isidentifier():
+        if self.row is not None and len(self.columns) > 1 and rule.columns == rule.binds:
+            self.key = self.row  # the row itself is the key
+        elif len(self.columns) > 1 or not self.key.isidentifier():
             self.key = scope.assign(self.key) if self.columns else "()"
         match self.layout.payload:
             case "count":
@@ -115,14 +120,14 @@ class Addition:
     def _write_count(self) -> None:
         w, name, key = self.w, self.name, self.key
         old = None
-        if self.target.touches or self.target.groups:
+        if self.target.touches or self.target.groups or self.target.journal:
             old = self.scope.assign(f"{name}.get({key})")
             self._touch(old)
             total = f"({old} or 0) + {self.count}"
         else:
             total = f"{name}.get({key}, 0) + {self.count}"
         if self.target.journal:
-            w.line(f"journal(({name}, {key}, {name}.get({key}, MISSING)))")
+            w.line(f"journal(({name}, {key}, {old}))")
         new = self.scope.assign(_plus(total))
         with w.block(f"if {new}:"):
             w.line(f"{name}[{key}] = {new}")
@@ -147,7 +152,7 @@ class Addition:
         if self._columns_again() or self.target.touches:
             self._touch(self.scope.assign(f"{name}.get({key})"))
         if self.target.journal:
-            w.line(f"journal(({name}, {key}, {name}.get({key}, MISSING)))")
+            w.line(f"journal(({name}, {key}, {name}.get({key})))")
 
         def come() -> None:
             held = self.scope.atom(payload) if self.layout.others and payload != "True" else payload
@@ -221,7 +226,7 @@ class Addition:
     def _new_cell(self, cell: str, amounts: list[Added]) -> None:
         w = self.w
         if self.target.journal:
-            w.line(f"journal(({self.name}, {self.key}, MISSING))")
+            w.line(f"journal(({self.name}, {self.key}, None))")
         dependents = self.dependents
         parts = [] if self.layout.state.unique else [self.count]
         parts += [*dependents, *(a.initial for a in amounts)]

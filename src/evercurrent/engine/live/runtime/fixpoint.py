@@ -16,7 +16,7 @@ from typing import Any
 
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Fixpoint, Loop
-from evercurrent.engine.live.runtime.journal import MISSING, Entry
+from evercurrent.engine.live.runtime.journal import Entry
 from evercurrent.errors import EvaluationError
 
 Weights = dict[Row, int]
@@ -84,7 +84,7 @@ class Moving:
     def _add(self, weights: Weights, row: Row, w: int) -> int:
         old = weights.get(row)
         if self.journal is not None:
-            self.journal.append((weights, row, MISSING if old is None else old))
+            self.journal.append((weights, row, old))
         new = (old or 0) + w
         if new:
             weights[row] = new

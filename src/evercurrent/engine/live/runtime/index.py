@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evercurrent.engine.live.runtime.journal import MISSING, Entry
+from evercurrent.engine.live.runtime.journal import Entry
 
 Index = dict[Any, Any]
 
@@ -66,8 +66,8 @@ def bump(index: Index, key: Any, rest: Any, count: int) -> None:
 
 def remember(index: Index, key: Any, rest: Any, journal: list[Entry]) -> None:
     """Write down what a change of one entry of a bucket overwrites."""
-    bucket = index.get(key, MISSING)
+    bucket = index.get(key)
     journal.append((index, key, bucket))
     if type(bucket) is dict:
         # Undone first: the bucket itself is as it was when it comes back under its key.
-        journal.append((bucket, rest, bucket.get(rest, MISSING)))
+        journal.append((bucket, rest, bucket.get(rest)))

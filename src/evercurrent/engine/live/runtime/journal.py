@@ -3,15 +3,14 @@
 Law. An entry (container, key, old) is written before the container changes at the key, so undoing the entries from the
 last to the first leaves every container as it was, wherever the transaction stopped; undoing twice does no harm.
 
-    (dictionary or list, key, old value)     put the old value back; MISSING: take the key out
+    (dictionary, key, old value)             put the old value back; None: take the key out
+    (list, place, old content)               put the old content back
     (function, a, b)                         call it: containers that know how to put themselves back
 """
 
 from __future__ import annotations
 
 from typing import Any
-
-MISSING: Any = type("Missing", (), {"__repr__": lambda _: "MISSING", "__slots__": ()})()
 
 Entry = tuple[Any, Any, Any]
 
@@ -21,7 +20,7 @@ def undo(journal: list[Entry]) -> None:
     for where, key, old in reversed(journal):
         kind = type(where)
         if kind is dict:
-            if old is MISSING:
+            if old is None:
                 where.pop(key, None)
             else:
                 where[key] = old
