@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from evercurrent.calculus.nodes import (
     Comprehension,
@@ -47,6 +47,7 @@ from evercurrent.term.nodes import (
     Variable,
     WindowFunction,
 )
+from evercurrent.term.walk import children as term_children
 
 OnQuery = Callable[[Query], Query]
 OnTerm = Callable[[Term], Term]
@@ -166,21 +167,39 @@ def term_with_parts(term: Term, on_query: OnQuery, on_term: OnTerm) -> Term:
 
 def children(node: Query | Term) -> list[Query | Term]:
     """The direct parts of a query or term, queries and terms alike."""
-    found: list[Query | Term] = []
+    match node:
+        case Scalar(query) | Exists(query):
+            return [query]
+        case Quantified(args=args, query=query):
+            return [*args, query]
+        case (
+            Relation()
+            | Values()
+            | Comprehension()
+            | Union()
+            | SetOperation()
+            | FullOuter()
+            | Group()
+            | Window()
+            | Top()
+            | Fixpoint()
+        ):
+            found: list[Query | Term] = []
+            with_parts(node, _noting(found), _noting(found))
+            return found
+        case _:
+            return list(term_children(node))
 
-    def query(q: Query) -> Query:
-        found.append(q)
-        return q
 
-    def term(t: Term) -> Term:
-        found.append(t)
-        return t
+Part = TypeVar("Part", bound=Query | Term)
 
-    if is_query(node):
-        with_parts(node, query, term)  # type: ignore[arg-type]
-    else:
-        term_with_parts(node, query, term)  # type: ignore[arg-type]
-    return found
+
+def _noting(found: list[Query | Term]) -> Callable[[Part], Part]:
+    def note(part: Part) -> Part:
+        found.append(part)
+        return part
+
+    return note
 
 
 def is_query(node: Query | Term) -> bool:

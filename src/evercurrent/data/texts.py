@@ -18,7 +18,7 @@ BLANKS = " \t\n\r\f\v" + "".join(map(chr, range(32)))
 """What Spark trims around a text before it reads a value out of it: every control character and the blank."""
 
 _DATE = re.compile(r"([+-]?)(\d{4,7})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?", re.ASCII | re.DOTALL)
-_TIME = r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{0,9}))?)?"
+_TIME = r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{0,9}))?)?)?"
 _TIMESTAMP = re.compile(
     rf"([+-]?)(\d{{4,6}})(?:-(\d{{1,2}})(?:-(\d{{1,2}})(?:[ T]{_TIME}[ ]?(.*)|[ T]?)?)?)?", re.ASCII
 )

@@ -67,7 +67,10 @@ __all__ = [
     "record",
 ]
 
-_LITERAL_DECIMALS = frozenset(
+_ATTEMPTS = frozenset(("try_add", "try_subtract", "try_multiply", "try_divide", "try_mod"))
+"""Functions that give NULL where something fails, the reading of their arguments included."""
+
+_LITERAL_DECIMALS = _ATTEMPTS.union(
     ("add", "sub", "mul", "div", "mod", "pmod", "eq", "ne", "lt", "le", "gt", "ge", "eqns")
 )
 """Where an integer constant beside a decimal counts with the digits it has, not with those of its type."""
@@ -114,7 +117,8 @@ def call(name: str, *args: Term, place: Place | None = None) -> Term:
     if function.name in _LITERAL_DECIMALS:
         args = _digits_of_literals(args)
     signature = _signature(function, name, args, place)
-    coerced = tuple(_coerce(a, t, place) for a, t in zip(args, signature.args, strict=True))
+    strict = function.name not in _ATTEMPTS
+    coerced = tuple(_coerce(a, t, strict, place) for a, t in zip(args, signature.args, strict=True))
     return simplify_node(Call(function.name, coerced, signature.result, place))
 
 
@@ -133,11 +137,11 @@ def _signature(function: Function, name: str, args: tuple[Term, ...], place: Pla
         raise UnsupportedError(failure.message, place=place, hint=failure.hint) from None
 
 
-def _coerce(term: Term, type: Type, place: Place | None) -> Term:
+def _coerce(term: Term, type: Type, strict: bool, place: Place | None) -> Term:
     if isinstance(term, Lambda):
         body = cast(term.body, type, place=place)
         return term if body is term.body else Lambda(term.parameters, body, type)
-    return cast(term, type, place=place)
+    return cast(term, type, strict=strict, place=place)
 
 
 def _digits_of_literals(args: tuple[Term, ...]) -> tuple[Term, ...]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from evercurrent.term.functions.casts import cast_nulls
+from evercurrent.term.functions.table import FUNCTIONS
 from evercurrent.term.nodes import (
     Call,
     Case,
@@ -34,8 +36,8 @@ def nullable(t: Term) -> bool:
             return _call(t)
         case Case(branches, otherwise):
             return nullable(otherwise) or any(nullable(value) for _, value in branches)
-        case Cast(of=of, strict=strict):
-            return not strict or nullable(of)
+        case Cast(of, target, strict):
+            return not strict or cast_nulls(of.type, target) or nullable(of)
         case Record() | Lambda():
             return False
         case Nested():
@@ -45,8 +47,6 @@ def nullable(t: Term) -> bool:
 
 
 def _call(t: Call) -> bool:
-    from evercurrent.term.functions.table import FUNCTIONS
-
     function = FUNCTIONS[t.function]
     match t.function:
         case "is_null" | "is_not_null" | "eqns":

@@ -14,11 +14,11 @@ SELECT r.a, r.b FROM r JOIN s ON r.b = s.b AND r.a * 10 = s.c
 --! case inner_residual
 SELECT r.a, s.c FROM r JOIN s ON r.b = s.b AND r.a < s.c - 8
 --! case inequality
-SELECT r.a, r.b, s.b, s.c FROM r JOIN s ON r.b < s.b
+SELECT r.a, r.b, s.b AS sb, s.c FROM r JOIN s ON r.b < s.b
 --! case band
 SELECT r.a, s.b FROM r JOIN s ON s.b BETWEEN r.a - 1 AND r.a + 1
 --! case inner_or
-SELECT r.a, r.b, s.b, s.c FROM r JOIN s ON r.a = s.b OR r.b = s.b
+SELECT r.a, r.b, s.b AS sb, s.c FROM r JOIN s ON r.a = s.b OR r.b = s.b
 --! case cross
 SELECT r.a, s.c FROM r CROSS JOIN s
 --! case left
@@ -46,9 +46,9 @@ SELECT r.a, s.b, s.c FROM r RIGHT JOIN s ON r.b = s.b
 --! case right_condition
 SELECT r.a, s.b, s.c FROM r RIGHT OUTER JOIN s ON r.b = s.b AND r.a <> 1
 --! case full
-SELECT r.a, r.b, s.b, s.c FROM r FULL JOIN s ON r.b = s.b
+SELECT r.a, r.b, s.b AS sb, s.c FROM r FULL JOIN s ON r.b = s.b
 --! case full_condition
-SELECT r.a, r.b, s.b, s.c FROM r FULL OUTER JOIN s ON r.b = s.b AND r.a < 3 AND s.c > 10
+SELECT r.a, r.b, s.b AS sb, s.c FROM r FULL OUTER JOIN s ON r.b = s.b AND r.a < 3 AND s.c > 10
 --! case full_twice
 SELECT r.a, s.c, t.d FROM r FULL JOIN s ON r.b = s.b FULL JOIN t ON s.c = t.c
 --! case full_filtered

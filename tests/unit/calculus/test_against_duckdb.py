@@ -84,7 +84,7 @@ def pair() -> Iterator[Pair]:
     made.connection.close()
 
 
-@pytest.mark.parametrize("batch", range(10))
+@pytest.mark.parametrize("batch", range(8))
 def test_random_queries(pair: Pair, batch: int) -> None:
     for seed in range(batch * 30, batch * 30 + 30):
         rng = Random(seed)
@@ -93,7 +93,7 @@ def test_random_queries(pair: Pair, batch: int) -> None:
 
 
 def test_deep_random_queries(pair: Pair) -> None:
-    for seed in range(40):
+    for seed in range(25):
         rng = Random(f"deep {seed}")
         pair.load(random_rows(rng, 5))
         pair.check(random_sql(rng, 3))

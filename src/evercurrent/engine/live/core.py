@@ -20,6 +20,7 @@ from evercurrent.engine.live.runtime.aggregates import factory
 from evercurrent.engine.live.runtime.fixpoint import Moving
 from evercurrent.engine.live.runtime.journal import Entry, undo
 from evercurrent.engine.live.runtime.ordered import Groups
+from evercurrent.term.failing import can_fail
 
 Run = Callable[[Iterable[tuple[Row, int]]], None]
 
@@ -65,6 +66,14 @@ class Core:
             for name in ([loop.name for loop in r.loops] if isinstance(r, Fixpoint) else [r.name])
             if not isinstance(r, Input) and not (isinstance(r, Linear) and r.state is None)
         }
+        # Outputs that can fail (a sum out of its range) are found within the transaction, not when they are read.
+        self.fallible = frozenset(
+            r.name
+            for r in program.relations
+            if isinstance(r, Keyed)
+            and isinstance(r.function, Finalize)
+            and any(can_fail(t) for t in (*r.function.outputs, r.function.multiplicity))
+        )
         self._variants: dict[tuple[frozenset[str], bool], Variant] = {}
         self._triggers: dict[tuple[str, int], Callable[[Row], None]] = {}
         self._finalizers: dict[str, str] | None = None

@@ -28,7 +28,7 @@ class Malformed(ParseError):
     """A syntax error; `start:end` are offsets in the text."""
 
     def __init__(self, message: str, start: int, end: int) -> None:
-        super().__init__(message)
+        super().__init__(message, errors=[{"description": message}])
         self.message = message
         self.start = start
         self.end = end
@@ -62,6 +62,14 @@ class EvercurrentParser(SparkParser):
     PLACEHOLDER_PARSERS: ClassVar[dict[TokenType, Callable[..., Any]]] = {
         **SparkParser.PLACEHOLDER_PARSERS,
         TokenType.PLACEHOLDER: lambda self: self.expression(exp.Placeholder(this=self._prev.text)),
+    }
+    # Constants and stars know their places too.
+    PRIMARY_PARSERS: ClassVar[dict[TokenType, Callable[..., Any]]] = {
+        **SparkParser.PRIMARY_PARSERS,
+        TokenType.NULL: lambda self, token: self.expression(exp.Null(), token),
+        TokenType.TRUE: lambda self, token: self.expression(exp.Boolean(this=True), token),
+        TokenType.FALSE: lambda self, token: self.expression(exp.Boolean(this=False), token),
+        TokenType.STAR: lambda self, token: self._parse_star_ops().update_positions(token),
     }
     ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}  # array(1, 2)[0] is a subscript
     STRICT_CAST = True

@@ -32,6 +32,7 @@ class Item:
     generator: bool = False
     names: tuple[str, ...] = ()
     explicit: bool = False
+    star: exp.Expr | None = None
 
 
 def expand(env: Env, nodes: Sequence[exp.Expr], rows: Rows) -> list[Item]:
@@ -103,7 +104,7 @@ def _star(env: Env, node: exp.Expr, star: exp.Expr, rows: Rows, columns: Sequenc
             raise env.wrong(f"there is no column {excluded.name} to leave out", excluded, hint=hint)
     for v in columns:
         if v.name.lower() not in left_out:
-            yield Item(v.name, None, v.term)
+            yield Item(v.name, None, v.term, star=node)
 
 
 def _qualified_star(env: Env, node: exp.Column, rows: Rows) -> Iterator[Item]:
@@ -129,7 +130,7 @@ def _struct_star(env: Env, value: Term, node: exp.Expr) -> Iterator[Item]:
     if not isinstance(value.type, Struct):
         raise env.wrong(f"only a relation or a STRUCT has .*, this is {value.type}", node)
     for m in value.type.members:
-        yield Item(m.name, None, build.field(value, m.name))
+        yield Item(m.name, None, build.field(value, m.name), star=node)
 
 
 def name_for(node: exp.Expr) -> str:

@@ -27,6 +27,7 @@ from evercurrent.frontend.sql.results import Result
 from evercurrent.frontend.sql.scope import Env, Rows, Visible
 from evercurrent.frontend.sql.statements import Modify, Select, Statement
 from evercurrent.frontend.sql.syntax import Tokens, parse_tokens, split
+from evercurrent.source import Place
 from evercurrent.term.nodes import Column, Term
 
 
@@ -169,7 +170,9 @@ def _guarded(text: str) -> Iterator[None]:
     """Whatever goes wrong is one of our errors."""
     try:
         yield
-    except EvercurrentError:
+    except EvercurrentError as error:
+        if error.place is None and text.strip():
+            error.place = Place(text, len(text) - len(text.lstrip()), len(text.rstrip()))
         raise
     except RecursionError:
         raise QueryError("this is nested too deeply", hint="name parts of it in WITH, or in views") from None

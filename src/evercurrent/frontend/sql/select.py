@@ -283,7 +283,7 @@ def _at(level: Level, item: Item) -> Term:
     try:
         return level.translate(below)
     except QueryError:
-        raise level.complain(None, item.name) from None
+        raise level.complain(item.star, item.name) from None
 
 
 # --- the result --------------------------------------------------------------------------------------------

@@ -153,7 +153,7 @@ def _infer_sub(types: Types) -> Signature:
 
 def _scaling(t: Type) -> Type:
     """A factor of an interval: exact numbers stay, others are DOUBLE."""
-    return t if isinstance(t, Integer | Decimal) else numeric(t) if isinstance(t, Float) else DOUBLE
+    return t if isinstance(t, Integer | Decimal) else DOUBLE if isinstance(t, Float) else numeric(t)
 
 
 def _infer_mul(types: Types) -> Signature:
@@ -185,7 +185,7 @@ def _infer_idiv(types: Types) -> Signature:
         t = _joint(types[0], types[1])
         return Signature((t, t), BIGINT)
     args = tuple(BIGINT if isinstance(t, Integer | Null | String) else t for t in types)
-    if any(isinstance(t, Decimal) for t in args):
+    if any(isinstance(t, Decimal) for t in args) and not any(isinstance(t, String | Float) for t in types):
         return Signature(_numbers(types, decimal_quotient).args, BIGINT)
     if args != (BIGINT, BIGINT):
         raise TypeMismatch(f"DIV needs integers or decimals, not {types[0]} and {types[1]}")

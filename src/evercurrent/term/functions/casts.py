@@ -54,6 +54,11 @@ def castable(source: Type, target: Type) -> bool:
     return conversion(source, target) is not None
 
 
+def cast_nulls(source: Type, target: Type) -> bool:
+    """Whether the conversion of something can be NULL: of NaN and infinities to decimals."""
+    return isinstance(source, Float) and isinstance(target, Decimal)
+
+
 def cast_fails(source: Type, target: Type) -> bool:
     """Whether the conversion can fail for some value."""
     match source, target:
@@ -76,8 +81,11 @@ def cast_fails(source: Type, target: Type) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def conversion(source: Type, target: Type) -> Conversion | None:
-    """The function that converts values other than NULL, or None if the types do not convert."""
+def conversion(source: Type, target: Type, strict: bool = True) -> Conversion | None:
+    """The function that converts values other than NULL, or None if the types do not convert.
+
+    Not `strict`: members of nested values that do not convert become NULL.
+    """
     if source == target or isinstance(source, Null):
         return _same
     match source, target:
@@ -106,15 +114,15 @@ def conversion(source: Type, target: Type) -> Conversion | None:
         case Interval(unit=a), Interval(unit=b, days=days) if a == b:
             return (lambda v: truncated(v, MICROS_PER_DAY) * MICROS_PER_DAY) if days else _same
         case Array(a), Array(b):
-            item = _member(a, b)
+            item = _member(a, b, strict)
             return None if item is None else lambda v: tuple(map(item, v))
         case Map(a, c), Map(b, d):
-            key, value = _member(a, b), _member(c, d)
+            key, value = _member(a, b, strict), _member(c, d, strict)
             if key is None or value is None:
                 return None
             return lambda m: FrozenMap((key(k), value(v)) for k, v in m.items())
         case Struct(xs), Struct(ys) if len(xs) == len(ys):
-            items = [_member(x.type, y.type) for x, y in zip(xs, ys, strict=True)]
+            items = [_member(x.type, y.type, strict) for x, y in zip(xs, ys, strict=True)]
             known = [item for item in items if item is not None]
             if len(known) < len(items):
                 return None
@@ -125,7 +133,7 @@ def conversion(source: Type, target: Type) -> Conversion | None:
 
 def cast_value(source: Type, target: Type, strict: bool) -> Conversion:
     """The meaning of a `Cast` node, NULLs included."""
-    convert = conversion(source, target)
+    convert = conversion(source, target, strict)
     assert convert is not None, (source, target)
     if strict:
         return lambda v: None if v is None else convert(v)
@@ -162,9 +170,8 @@ def _same(v: Any) -> Any:
     return v
 
 
-def _member(source: Type, target: Type) -> Conversion | None:
-    convert = conversion(source, target)
-    return convert and (lambda v: None if v is None else convert(v))
+def _member(source: Type, target: Type, strict: bool) -> Conversion | None:
+    return cast_value(source, target, strict) if castable(source, target) else None
 
 
 def _bounded(text: str, t: String) -> str:
@@ -206,7 +213,9 @@ def _number(source: Type, target: Type) -> Conversion:
             return float32 if b < a else _same
         case Float(), Decimal(scale=s):
             spell = spelling(source)
-            return _checked_decimal(target, lambda v: _scaled(spell(v), s, target), source)
+            convert = _checked_decimal(target, lambda v: _scaled(spell(v), s, target), source)
+            # What is no number has no digits, and Spark makes NULL of it even in ANSI mode.
+            return lambda v: convert(v) if math.isfinite(v) else None
         case _:
             raise AssertionError((source, target))
 

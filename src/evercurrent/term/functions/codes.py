@@ -48,6 +48,12 @@ def decode(data: bytes, charset: str) -> str:
         bad_argument("DECODE", f"the bytes are no text in {charset}")
 
 
+def in_base64(data: bytes) -> str:
+    """In lines of 76 characters, as in mail."""
+    text = base64.b64encode(data).decode()
+    return "\r\n".join(text[i : i + 76] for i in range(0, len(text), 76))
+
+
 def unbase64(text: str) -> bytes:
     """Whatever is not of the alphabet is skipped, as mail readers do."""
     kept = re.sub(r"[^A-Za-z0-9+/]", "", text.split("=", maxsplit=1)[0])
@@ -75,7 +81,7 @@ def url_decode(text: str) -> str:
 FUNCTIONS = (
     simple("encode", (STRING, STRING), BINARY, encode, fails=True),
     simple("decode", (BINARY, STRING), STRING, decode, fails=True),
-    simple("base64", (BINARY,), STRING, lambda b: base64.b64encode(b).decode()),
+    simple("base64", (BINARY,), STRING, in_base64),
     simple("unbase64", (STRING,), BINARY, unbase64, fails=True),
     simple("md5", (BINARY,), STRING, lambda b: hashlib.md5(b).hexdigest()),
     simple("sha1", (BINARY,), STRING, lambda b: hashlib.sha1(b).hexdigest()),

@@ -4,7 +4,7 @@
     H 0-23   k 1-24   K 0-11   h 1-12   m minute   s second   S fraction   G era
     z O zone   V zone id   X x Z offset   'text' ''   [optional]
 
-The session's zone is UTC. Other letters are refused.
+The session's zone is UTC. Other letters are refused, and so is reading a weekday.
 
 >>> write(datetime.datetime(2024, 2, 3, 4, 5, 6), "EEE, d MMM yyyy HH:mm")
 'Sat, 3 Feb 2024 04:05'
@@ -195,8 +195,6 @@ def _field(token: str, pattern: str, beside: bool) -> tuple[str, str]:
             return "b", "|".join(m[:3] for m in MONTHS)
         case "M" | "L" if n == 4:
             return "B", "|".join(MONTHS)
-        case "E" if n <= 4:
-            return "E", "|".join(d[:3] if n < 4 else d for d in WEEKDAYS)
         case "a" if n == 1:
             return "a", "AM|PM|am|pm|Am|Pm|aM|pM"
         case "S" if n <= 9:
@@ -231,8 +229,6 @@ def _moment(fields: dict[str, str]) -> datetime.datetime | None:
         result = result.replace(month=1, day=1) + datetime.timedelta(days=int(fields["D"]) - 1)
         if result.year != year:
             return None
-    if "E" in fields and not WEEKDAYS[result.weekday()].startswith(fields["E"]):
-        return None
     if "z" in fields:
         zone = read_zone(fields["z"])
         if zone is None:

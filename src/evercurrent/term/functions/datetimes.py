@@ -439,12 +439,7 @@ FUNCTIONS = (
     simple("last_day", (DATE,), DATE, last_day),
     simple("next_day", (DATE, STRING), DATE, next_day, fails=True),
     simple("trunc", (DATE, STRING), DATE, trunc, nullable=True),
-    Function(
-        "date_trunc",
-        _moments_of(1, (STRING, TIMESTAMP), None),
-        lambda t, r: date_trunc,
-        nullable=True,
-    ),
+    simple("date_trunc", (STRING, TIMESTAMP), TIMESTAMP, date_trunc, nullable=True),
     Function(
         "timestampadd",
         _infer_timestampadd,

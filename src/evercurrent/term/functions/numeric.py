@@ -80,8 +80,11 @@ def _sinh(x: float) -> float:
 
 
 def power(x: float, y: float) -> float:
+    if y != y or (abs(x) == 1 and math.isinf(y)):
+        return NAN
     try:
-        return math.pow(x, y)
+        r = math.pow(x, y)
+        return r if r == r else NAN
     except OverflowError:
         odd = y == math.floor(y) and y % 2 == 1
         return -math.inf if x < 0 and odd else math.inf
@@ -385,7 +388,8 @@ def _infer_nanvl(types: Types) -> Signature:
 
 FUNCTIONS = (
     *(simple(name, (DOUBLE,), DOUBLE, _real(f)) for name, f in REALS.items() if name != "signum"),
-    simple("atan2", (DOUBLE, DOUBLE), DOUBLE, _real(math.atan2)),
+    # Adding zero makes a positive zero of a negative one, as Spark does.
+    simple("atan2", (DOUBLE, DOUBLE), DOUBLE, _real(lambda y, x: math.atan2(y + 0.0, x + 0.0))),
     simple("hypot", (DOUBLE, DOUBLE), DOUBLE, _real(math.hypot)),
     simple("power", (DOUBLE, DOUBLE), DOUBLE, power),
     simple("pi", (), DOUBLE, lambda: math.pi),

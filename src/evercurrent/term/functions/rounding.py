@@ -117,7 +117,9 @@ def round_scaled(x: int, scale: int, places: int, target: int, divide: Divide) -
 
 
 def _to_integer(x: float, f: Callable[[float], int]) -> int:
-    if not math.isfinite(x):
+    if x != x:
+        return 0  # as Java converts NaN to an integer
+    if math.isinf(x):
         bad_cast(x, BIGINT)
     return checked_integer(BIGINT, f(x))
 

@@ -75,14 +75,19 @@ def _member(t: Type) -> Callable[[Any], str]:
 
 
 def spell_double(v: float) -> str:
-    return _java(v, repr(v))
+    text = repr(v)
+    if len(text.lstrip("-").partition("e")[0].strip(".0")) == 1:
+        # Of one digit, Java takes the nearest number of two: 4.9E-324.
+        longer = f"{v:.1e}"
+        text = longer if float(longer) == v else text
+    return _java(v, text)
 
 
 def spell_float(v: float) -> str:
     """The shortest decimal that reads as the same 32-bit number."""
     if v != v or v in (float("inf"), float("-inf")):
         return _java(v, "")
-    for digits in range(1, 10):
+    for digits in range(2, 10):
         text = f"{v:.{digits}g}"
         if float32(float(text)) == v:
             return _java(v, text)

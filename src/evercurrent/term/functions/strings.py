@@ -174,7 +174,7 @@ def _infer_pad(types: Types) -> Signature:
 
 
 def initcap(x: str) -> str:
-    return " ".join(word[:1].upper() + word[1:] for word in x.lower().split(" "))
+    return " ".join(word[:1].title() + word[1:].lower() for word in x.split(" "))
 
 
 def overlay(x: str, by: str, position: int, length: int = -1) -> str:
@@ -205,7 +205,7 @@ def locate(part: str, x: str, start: int = 1) -> int:
     if start < 1:
         return 0
     if not part:
-        return start if start <= len(x) + 1 else 0
+        return 1
     return x.find(part, start - 1) + 1
 
 
