@@ -119,6 +119,36 @@ class EvercurrentParser(SparkParser):
             else:
                 return this
 
+    # sqlglot overlooks a comma with nothing after it and an AS without a name; here they are errors.
+
+    def _parse_csv(self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA) -> list[Any]:
+        first = parse_method()
+        if first is None:
+            if self._curr.token_type == sep:
+                self.raise_error("something is missing before this")
+            return []
+        items = [first]
+        while self._match(sep):
+            item = parse_method()
+            if item is None:
+                self.raise_error("something is missing here")
+            items.append(item)
+        return items
+
+    def _parse_join(self, *args: Any, **options: Any) -> exp.Join | None:
+        comma = self._curr.token_type == TokenType.COMMA
+        join = super()._parse_join(*args, **options)
+        if comma and join is None:
+            self.raise_error("a relation is expected here")
+        return join
+
+    def _parse_alias(self, this: exp.Expr | None, explicit: bool = False) -> exp.Expr | None:
+        given = self._curr.token_type == TokenType.ALIAS
+        result = super()._parse_alias(this, explicit)
+        if given and result is this:
+            self.raise_error("a name is expected after AS")
+        return result
+
     def _parse_as_command(self, start: Token) -> exp.Command:
         """Reached where sqlglot would give up on a statement and keep it as a text."""
         self.raise_error("I do not understand this statement from here on")

@@ -173,7 +173,7 @@ def _literal(level: Level, node: exp.Literal) -> Term:
         return literals.string(node.name)
     found = literals.number(node.name)
     if found is None:
-        raise level.env.wrong("this number has more than 38 digits", node)
+        raise level.env.wrong("no type holds this number", node)
     return found
 
 

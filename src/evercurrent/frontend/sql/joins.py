@@ -102,6 +102,8 @@ def _kind(env: Env, node: exp.Join) -> str:
     method = str(node.args.get("method") or "").upper()
     if method not in ("", "NATURAL") or kind not in ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI"):
         raise env.unsupported(f"{method} {kind} JOIN".strip(), node)
+    if (kind == "OUTER" and not side) or (side and kind in ("INNER", "CROSS")):
+        raise env.wrong("a join is INNER, CROSS, LEFT, RIGHT, FULL, SEMI or ANTI", node.this)
     if kind in ("SEMI", "ANTI"):
         if side not in ("", "LEFT"):
             raise env.unsupported(f"{side} {kind} JOIN", node)

@@ -10,6 +10,7 @@ digits, one with an exponent a DOUBLE; suffixes (1L, 2.5BD) arrive as casts.
 
 from __future__ import annotations
 
+import math
 from decimal import Context
 from decimal import Decimal as Digits
 
@@ -35,15 +36,16 @@ EXACT = Context(prec=80)
 
 
 def number(text: str) -> Literal | None:
-    """A number, or None if it has more digits than any type holds."""
+    """A number, or None if it is larger or has more digits than any type holds."""
     if "e" in text.lower():
-        return Literal(float(text), DOUBLE)
+        value = float(text)
+        return Literal(value, DOUBLE) if math.isfinite(value) else None
     if text.lstrip("-").isdigit():
-        value = int(text)
-        if -(2**31) <= value < 2**31:
-            return Literal(value, INT)
-        if -(2**63) <= value < 2**63:
-            return Literal(value, BIGINT)
+        whole = int(text)
+        if -(2**31) <= whole < 2**31:
+            return Literal(whole, INT)
+        if -(2**63) <= whole < 2**63:
+            return Literal(whole, BIGINT)
     digits = Digits(text)
     exponent = digits.as_tuple().exponent
     scale = max(-exponent if isinstance(exponent, int) else 0, 0)

@@ -56,6 +56,8 @@ def limit_and_offset(env: Env, node: exp.Expr) -> tuple[int | None, int]:
 
 
 def _number(env: Env, node: exp.Expr | None, clause: str) -> int:
+    if node is not None and node.find(exp.Column) is not None:
+        raise env.wrong(f"{clause} needs a constant whole number", node)
     found = expressions.term(Rows(env.within(None), (), clause), node)
     if not (isinstance(found, Literal) and isinstance(found.type, Integer) and found.value is not None):
         raise env.wrong(f"{clause} needs a constant whole number", node)

@@ -348,7 +348,9 @@ def _generated(block: Block, item: Item) -> tuple[list[str], list[Term]]:
     name = name_of(call) or ""
     if len(call.expressions) != 1:
         raise env.wrong(f"{name} takes one argument", call)
-    unnest = generator(env, expressions.term(block.level, call.expressions[0]), GENERATORS[name], call)
+    unnest = generator(
+        env, expressions.term(block.level, call.expressions[0]), GENERATORS[name], call.expressions[0]
+    )
     block.qualifiers += (unnest,)
     assert isinstance(unnest.variable.type, Struct)
     members = [m.name for m in unnest.variable.type.members]
