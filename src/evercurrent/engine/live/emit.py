@@ -29,6 +29,7 @@ from evercurrent.engine.live.plan import (
     loops_of,
     names_of,
     only_inside,
+    outside,
     plan_for,
     reachable,
 )
@@ -74,7 +75,8 @@ class Emitter:
     numbers: dict[str, int] = field(default_factory=dict)
     states: dict[str, tuple[str, ...]] = field(default_factory=dict)
     out: dict[int, dict[Any, int]] = field(default_factory=dict)
-    tables: list[dict[Any, Any]] = field(default_factory=list)
+    tables: list[dict[Any, Any] | list[Any]] = field(default_factory=list)
+    bodies: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         objects = self.namespace
@@ -93,11 +95,13 @@ class Emitter:
             for name, path in zip(names, storage.paths, strict=True):
                 objects.define(name, path)
         relations = [n for r in self.program.relations for n in (r.name, *names_of(r))]
-        loops = [n for loop in loops_of(self.program) for n in (loop.inner, loop.body)]
-        for name in dict.fromkeys([*relations, *loops]):
+        bodies = [n for loop in loops_of(self.program) for n in (loop.body, outside(loop.body))]
+        self.bodies.update(bodies)
+        loops = [loop.inner for loop in loops_of(self.program)]
+        for name in dict.fromkeys([*relations, *loops, *bodies]):
             self.numbers[name] = n = len(self.numbers) + 1
             for prefix in ("d", "t"):
-                self.tables.append({})
+                self.tables.append([] if name in self.bodies else {})
                 objects.define(f"{prefix}{n}", self.tables[-1])
         for r in self.program.relations:
             n = self.numbers[r.name]
@@ -174,7 +178,8 @@ class Emitter:
             case Keyed():
                 return f"if t{self.numbers[r.name]}: "
             case Fixpoint(loops=loops):
-                return f"if {' or '.join(f'd{self.numbers[loop.body]}' for loop in loops)}: "
+                gathered = [f"d{self.numbers[n]}" for x in loops for n in (x.body, outside(x.body))]
+                return f"if {' or '.join(gathered)}: "
             case _:
                 return ""
 
@@ -203,7 +208,7 @@ class Emitter:
             found[name] = Target(storage.layout, self.states[name], tuple(touches), tuple(groups), journal)
         for name, n in self.numbers.items():
             if name not in found:
-                found[name] = Sink(f"d{n}", alone.get(name))
+                found[name] = Sink(f"d{n}", alone.get(name), name in self.bodies)
         return found
 
     def _place(self, writer: Writer, targets: Mapping[str, Target | Sink], fresh: Locals) -> Place:
@@ -296,11 +301,12 @@ class Emitter:
             restart = self.namespace.define(f"restart_{n}", empty(emptied))
         self.namespace.define("Round", Round)
         bodies = ", ".join(f"d{self.numbers[loop.body]}" for loop in r.loops)
+        given = ", ".join(f"d{self.numbers[outside(loop.body)]}" for loop in r.loops)
         inner = ", ".join(
             f"run_{self.numbers[loop.inner]}" if plan.rules.get(loop.inner) else "None" for loop in r.loops
         )
         with w.block(f"def stage_{n}():"):
-            w.line(f"round = Round(({bodies},), ({inner},), settle_{n}, {restart})")
+            w.line(f"round = Round(({bodies},), ({given},), ({inner},), settle_{n}, {restart})")
             w.line(f"changes = x{n}.move(round, {'J' if journal else 'None'})")
             for i, loop in enumerate(r.loops):
                 if plan.rules.get(loop.name) or loop.name in watched:

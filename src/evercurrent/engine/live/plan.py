@@ -8,9 +8,19 @@ touched keys are noted and nothing is finalized until it is read.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Loop, Program, Relation, Rule
+from evercurrent.delta.program import (
+    Fixpoint,
+    Input,
+    Keyed,
+    Linear,
+    Lookup,
+    Loop,
+    Program,
+    Relation,
+    Rule,
+)
 from evercurrent.term.nodes import Call, Literal, Term
 
 
@@ -35,8 +45,14 @@ def plan_for(program: Program, watched: Collection[str]) -> Plan:
     rules: dict[str, tuple[Rule, ...]] = {}
     inner = {loop.inner for loop in loops_of(program)}
 
+    from_outside = outside_rules(program)
+
     def settle(name: str) -> None:
-        rules[name] = tuple(r for r in program.triggers.get(name, ()) if r.into in useful)
+        rules[name] = tuple(
+            replace(r, into=outside(r.into)) if id(r) in from_outside else r
+            for r in program.triggers.get(name, ())
+            if r.into in useful
+        )
         if rules[name] and name not in inner:
             useful.add(name)
 
@@ -53,6 +69,31 @@ def plan_for(program: Program, watched: Collection[str]) -> Plan:
 def names_of(relation: Relation) -> tuple[str, ...]:
     """The names under which rules see a relation's delta."""
     return tuple(loop.name for loop in relation.loops) if isinstance(relation, Fixpoint) else (relation.name,)
+
+
+def outside(body: str) -> str:
+    """Where the derivations are gathered that read nothing of the loop."""
+    return f"{body} from outside"
+
+
+def outside_rules(program: Program) -> set[int]:
+    """The rules (by identity) into a loop's bodies that read nothing of the loop: not its deltas, not its states."""
+    found: set[int] = set()
+    for fixpoint in program.relations:
+        if not isinstance(fixpoint, Fixpoint):
+            continue
+        bodies = {loop.body for loop in fixpoint.loops}
+        names = {loop.inner for loop in fixpoint.loops} | {r.name for r in inside(program, fixpoint)}
+        within = {rule.into for name in names for rule in program.triggers.get(name, ())}
+        for name, rules in program.triggers.items():
+            if name not in names:
+                found.update(
+                    id(rule)
+                    for rule in rules
+                    if rule.into in bodies
+                    and not any(isinstance(step, Lookup) and step.state in within for step in rule.steps)
+                )
+    return found
 
 
 def inside(program: Program, fixpoint: Fixpoint) -> list[Linear | Keyed]:
@@ -93,7 +134,7 @@ def reachable(plan: Plan, start: str) -> tuple[list[Relation], list[Rule]]:
         if isinstance(r, Keyed):
             by_state.setdefault(r.state, []).append(r.name)
         elif isinstance(r, Fixpoint):
-            loops.update({loop.body: r for loop in r.loops})
+            loops.update({name: r for loop in r.loops for name in (loop.body, outside(loop.body))})
     while frontier:
         for rule in plan.rules.get(frontier.pop(), ()):
             rules.append(rule)

@@ -26,10 +26,15 @@ from evercurrent.term.nullable import nullable
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """A linear relation: `table` collects its rows with their weights; `single`: its only row goes into that local."""
+    """A linear relation: `table` collects its rows with their weights; `single`: its only row goes into that local.
+
+    `listed`: the table is a list of (row, weight), one for each derivation, because a derivation that goes must not be
+    hidden by one that comes.
+    """
 
     table: str
     single: str | None = None
+    listed: bool = False
 
 
 Targets = Mapping[str, Target | Sink]
@@ -131,6 +136,9 @@ def _write_to_sink(scope: Scope, sink: Sink, rule: Rule, row: str) -> None:
         w.line(f"{sink.single} = {out}")
         return
     count = scope.value(rule.count)
+    if sink.listed:
+        w.line(f"{sink.table}.append(({out}, {count}))")
+        return
     name = scope.atom(out)
     total = scope.assign(f"{sink.table}.get({name}, 0) + {count}")
     with w.block(f"if {total}:"):

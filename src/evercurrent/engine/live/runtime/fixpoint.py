@@ -11,7 +11,7 @@ Correct  because a row whose derivations became fewer is taken out, with all tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from evercurrent.data.zset import Row
@@ -29,20 +29,30 @@ SMALL = 1_000
 
 
 class Relation:
-    """One relation of a fixpoint and its derivations."""
+    """One relation of a fixpoint and its derivations.
 
-    __slots__ = ("before", "counts", "loop", "out", "outside")
+    Between transactions a row of a set is in if it has derivations. While a change is worked off, `now` says of every row
+    that it touches whether it is in; `before` is what was in (a set) or how often (a bag).
+    """
+
+    __slots__ = ("before", "counts", "loop", "now", "outside")
 
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
         self.counts: Weights = {}
         self.outside: Weights = {}
-        # While a change is worked off: rows taken out, and what was in before for every row that moved.
-        self.out: set[Row] = set()
+        self.now: dict[Row, bool] = {}
         self.before: Weights = {}
 
     def rows(self) -> Iterator[tuple[Row, int]]:
         return ((row, 1) for row in self.counts) if self.loop.distinct else iter(self.counts.items())
+
+    def touch(self, row: Row) -> None:
+        """Remember what was in before anything is counted."""
+        if row not in self.before:
+            count = self.counts.get(row, 0)
+            self.before[row] = int(count > 0) if self.loop.distinct else count
+            self.now[row] = count > 0
 
 
 class Moving:
@@ -59,29 +69,30 @@ class Moving:
         """Work off what lies in the bodies; gives the net change of each relation."""
         self.journal = journal
         self.rounds = 0
-        self.restarted = False
-        changes = [dict(body) for body in round.bodies]
-        for body in round.bodies:
-            body.clear()
+        given, changes = take(round.outside), take(round.bodies)
         try:
-            for r, change in zip(self.relations, changes, strict=True):
-                for row, w in change.items():
+            for r, change, more in zip(self.relations, given, changes, strict=True):
+                for row, w in change:
                     self._add(r.outside, row, w)
-            lost: list[Change] = [[(row, w) for row, w in c.items() if w < 0] for c in changes]
-            gained: list[Change] = [[(row, w) for row, w in c.items() if w > 0] for c in changes]
-            if any(lost):
-                for coming, late in zip(gained, self._delete(round, lost), strict=True):
-                    coming.extend(late)
-            if self.restarted:
-                gained = [list(r.outside.items()) for r in self.relations]
-            self._insert(round, gained)
+                more.extend(change)
+            # All is counted at once: what leaves next takes derivations away that only just came.
+            self._count(changes)
+            if any(w < 0 for change in changes for _, w in change):
+                changes = self._delete(round, changes)
+            self._insert(round, changes)
             return [self._net(r) for r in self.relations]
         finally:
             for r in self.relations:
-                r.out.clear()
+                r.now = {}
                 r.before = {}
 
-    def _add(self, weights: Weights, row: Row, w: int) -> int:
+    def _count(self, changes: list[Change]) -> None:
+        for r, change in zip(self.relations, changes, strict=True):
+            for row, w in change:
+                r.touch(row)
+                self._add(r.counts, row, w)
+
+    def _add(self, weights: Weights, row: Row, w: int) -> None:
         old = weights.get(row)
         if self.journal is not None:
             self.journal.append((weights, row, old))
@@ -90,89 +101,81 @@ class Moving:
             weights[row] = new
         else:
             weights.pop(row, None)
-        return new
 
     # --- deleting ------------------------------------------------------------------------------------------
 
-    def _delete(self, round: Round, lost: list[Change]) -> list[Change]:
-        """Take out what went and what may have rested on it; gives what was derived anew meanwhile."""
+    def _delete(self, round: Round, changes: list[Change]) -> list[Change]:
+        """Take out what lost derivations and what may have rested on it; gives the derivations that came meanwhile."""
         budget = max(SMALL, len(self) // 2)
         taken = 0
         late: list[Change] = [[] for _ in self.relations]
-        while any(lost):
+        while any(changes):
             leaving: list[Change] = []
-            for r, change in zip(self.relations, lost, strict=True):
-                leaving.append(self._lose(r, change))
+            for r, change, more in zip(self.relations, changes, late, strict=True):
+                leaving.append(self._leave(r, [x for x in change if x[1] < 0]))
+                more.extend(x for x in change if x[1] > 0)
                 taken += len(leaving[-1])
             if taken > budget and round.restart is not None and all(r.loop.distinct for r in self.relations):
-                self._restart(round)
-                return late
-            lost = []
-            for change, more in zip(self._turn(round, leaving), late, strict=True):
-                lost.append([x for x in change if x[1] < 0])
-                more.extend(x for x in change if x[1] > 0)
+                return self._restart(round)
+            if not any(leaving):
+                break
+            changes = self._turn(round, leaving)
+            self._count(changes)
         return late
 
-    def _lose(self, r: Relation, change: Change) -> Change:
-        """Take derivations away; gives the rows that leave by it."""
+    def _leave(self, r: Relation, lost: Change) -> Change:
+        """The rows that leave because they lost derivations; one that comes from outside stays."""
         if not r.loop.distinct:
-            for row, w in change:
-                r.before.setdefault(row, r.counts.get(row, 0))
-                self._add(r.counts, row, w)
-            return change
+            return lost
         leaving: Change = []
-        for row, w in change:
-            held = self._add(r.counts, row, w)
-            if row in r.out or (held > 0 and r.outside.get(row, 0) > 0):
-                continue
-            r.out.add(row)
-            r.before.setdefault(row, 1)
-            leaving.append((row, -1))
+        for row, _ in lost:
+            if r.now[row] and r.outside.get(row, 0) <= 0:
+                r.now[row] = False
+                leaving.append((row, -1))
         return leaving
 
-    def _restart(self, round: Round) -> None:
-        """Forget all that was derived inside, and start from what comes from outside."""
+    def _restart(self, round: Round) -> list[Change]:
+        """Forget all that was derived inside; gives what comes from outside, to start from."""
         assert round.restart is not None
         round.restart(self.journal)
-        for body in round.bodies:
-            body.clear()
+        take(round.bodies)
         for r in self.relations:
             for row in r.counts:
-                r.before.setdefault(row, 1)
+                r.touch(row)
+            r.now = dict.fromkeys(r.now, False)
             if self.journal is not None:
                 self.journal.append((refill, r.counts, dict(r.counts)))
             r.counts.clear()
-            r.out.clear()
-        self.restarted = True
+        changes = [list(r.outside.items()) for r in self.relations]
+        self._count(changes)
+        for r in self.relations:
+            r.now = dict.fromkeys(r.now, False)
+        return changes
 
     # --- inserting -----------------------------------------------------------------------------------------
 
-    def _insert(self, round: Round, gained: list[Change]) -> None:
-        coming: list[Change] = []
-        for r, change in zip(self.relations, gained, strict=True):
-            again = [(row, 1) for row in r.out if r.counts.get(row, 0) > 0]
-            r.out.difference_update(row for row, _ in again)
-            coming.append(again + self._gain(r, change))
+    def _insert(self, round: Round, changes: list[Change]) -> None:
+        """Bring in what has derivations, round after round; first of all what was taken out and still has some."""
+        coming = [
+            self._enter(r, r.now) if r.loop.distinct else change
+            for r, change in zip(self.relations, changes, strict=True)
+        ]
         while any(coming):
             changes = self._turn(round, coming)
-            coming = [self._gain(r, change) for r, change in zip(self.relations, changes, strict=True)]
+            self._count(changes)
+            coming = [
+                self._enter(r, [row for row, _ in change]) if r.loop.distinct else change
+                for r, change in zip(self.relations, changes, strict=True)
+            ]
 
-    def _gain(self, r: Relation, change: Change) -> Change:
-        """Bring derivations in; gives the rows that come by it."""
-        if not r.loop.distinct:
-            for row, w in change:
-                r.before.setdefault(row, r.counts.get(row, 0))
-                self._add(r.counts, row, w)
-            return change
+    def _enter(self, r: Relation, rows: Iterable[Row]) -> Change:
+        """The rows that come, or go, because they have derivations now, or have none left."""
         coming: Change = []
-        for row, w in change:
-            held = self._add(r.counts, row, w)
-            if row in r.out:
-                r.out.discard(row)
-                coming.append((row, 1))
-            elif held == w:
-                r.before.setdefault(row, 0)
-                coming.append((row, 1))
+        for row in list(rows):
+            held = r.counts.get(row, 0) > 0
+            if held != r.now[row]:
+                r.now[row] = held
+                coming.append((row, 1 if held else -1))
         return coming
 
     # --- both ----------------------------------------------------------------------------------------------
@@ -192,16 +195,12 @@ class Moving:
             if run is not None and change:
                 run(change)
         round.settle()
-        found = [list(body.items()) for body in round.bodies]
-        for body in round.bodies:
-            body.clear()
-        return found
+        return take(round.bodies)
 
     def _net(self, r: Relation) -> Weights:
         net: Weights = {}
         for row, before in r.before.items():
-            held = r.counts.get(row, 0)
-            after = int(held > 0) if r.loop.distinct else held
+            after = int(r.now[row]) if r.loop.distinct else r.counts.get(row, 0)
             if after != before:
                 net[row] = after - before
         return net
@@ -210,20 +209,31 @@ class Moving:
 class Round:
     """What generated code gives to the loop.
 
-    `bodies` are the tables in which derivations are collected, `inner` the rules over each relation's delta, `settle`
-    runs relations between them, `restart` empties the states that only those rules fill (None: some are shared).
+    `bodies` are the lists in which derivations are collected, `outside` those of derivations that read nothing of the
+    loop, `inner` the rules over each relation's delta, `settle` runs relations between them, `restart` empties the states
+    that only those rules fill (None: some are shared).
     """
 
-    __slots__ = ("bodies", "inner", "restart", "settle")
+    __slots__ = ("bodies", "inner", "outside", "restart", "settle")
 
     def __init__(
         self,
-        bodies: Sequence[Weights],
+        bodies: Sequence[Change],
+        outside: Sequence[Change],
         inner: Sequence[Callable[[Change], None] | None],
         settle: Callable[[], None],
         restart: Callable[[list[Entry] | None], None] | None,
     ) -> None:
-        self.bodies, self.inner, self.settle, self.restart = bodies, inner, settle, restart
+        self.bodies, self.outside = bodies, outside
+        self.inner, self.settle, self.restart = inner, settle, restart
+
+
+def take(lists: Sequence[Change]) -> list[Change]:
+    """What lies in the lists, which are empty then."""
+    found = [list(x) for x in lists]
+    for x in lists:
+        x.clear()
+    return found
 
 
 def refill(container: dict[Any, Any], content: dict[Any, Any]) -> None:
