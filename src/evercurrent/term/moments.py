@@ -45,6 +45,11 @@ def nearest(x: Fraction) -> float:
         return math.inf if x > 0 else -math.inf
 
 
+def root(square: Fraction, sign: Fraction) -> float:
+    """The square root, with the sign of a number; for quotients whose divisor alone is beyond floats, or below."""
+    return math.copysign(math.sqrt(nearest(square)), 1 if sign > 0 else -1)
+
+
 def power_sums(values: Iterable[float], highest: int) -> tuple[Fraction, ...]:
     """The sums of the powers 1 to `highest`."""
     totals = [Fraction(0)] * highest
@@ -83,7 +88,8 @@ def read_moment(name: str, n: int, sums: tuple[Fraction, ...]) -> float | None:
     mean = sums[0] / n
     if name == "skewness":
         m3 = sums[2] - 3 * mean * sums[1] + 2 * n * mean**3
-        return math.sqrt(n) * nearest(m3) / math.sqrt(nearest(m2)) ** 3
+        cubed = math.sqrt(nearest(m2)) ** 3
+        return math.sqrt(n) * nearest(m3) / cubed if 0 < cubed < math.inf else root(n * m3**2 / m2**3, m3)
     m4 = sums[3] - 4 * mean * sums[2] + 6 * mean**2 * sums[1] - 3 * n * mean**4
     return nearest(n * m4 / m2**2 - 3)
 
@@ -116,7 +122,10 @@ def read_pair(
         case "covar_samp":
             return nearest(sxy / (n - 1))
         case "corr":
-            return nearest(sxy) / math.sqrt(nearest(sxx * syy)) if sxx and syy else None
+            if not sxx or not syy:
+                return None
+            both = math.sqrt(nearest(sxx * syy))
+            return nearest(sxy) / both if 0 < both < math.inf else root(sxy**2 / (sxx * syy), sxy)
         case "regr_avgx":
             return nearest(second[0] / n)
         case "regr_avgy":
