@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evercurrent.data.types import Decimal, Float, Integer, Member
 from evercurrent.data.zset import Row
+from evercurrent.session.reading import count_text
 
 if TYPE_CHECKING:
     from evercurrent.session.stats import Stats
@@ -40,7 +41,7 @@ def is_right(field: Member) -> bool:
 
 
 def footer(shown: int, total: int) -> str:
-    rows = "1 row" if total == 1 else f"{total:,} rows"
+    rows = count_text(total)
     return rows if shown >= total else f"{rows}, the first {shown} shown"
 
 

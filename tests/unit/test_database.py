@@ -66,7 +66,7 @@ def test_names_are_found_whatever_their_case(db: ec.Database) -> None:
 
 def test_handles_show_themselves(db: ec.Database) -> None:
     assert repr(db.table("log")) == "<Table log(text STRING): 0 rows>"
-    assert repr(db.view("n")) == "<View n(n BIGINT): 1 rows>"
+    assert repr(db.view("n")) == "<View n(n BIGINT): 1 row>"
     assert "Ann" in str(db.view("named"))
     assert "<td" in db.view("named")._repr_html_()
     assert repr(db) == "<Database: 3 tables, 3 views, 0 assertions, 2 transactions>"

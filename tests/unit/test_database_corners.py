@@ -78,6 +78,16 @@ def test_its_feed_is_the_compiled_function_itself(stream: ec.Database) -> None:
     assert stream.view("totals").rows() == [(3, 5, 1)]
 
 
+def test_a_parent_of_rows_that_are_not_stored_must_not_change(stream: ec.Database) -> None:
+    stream.execute("CREATE VIEW v AS SELECT s.place, r.value FROM reading r JOIN sensor s ON s.id = r.sensor")
+    stream.table("sensor").insert([(1, "roof"), (2, "hall")])
+    stream.table("reading").insert((1, 5))
+    with pytest.raises(ec.UnsupportedError, match="not stored"):
+        stream.table("sensor").update(1, place="cellar")
+    assert stream.table("sensor").get(1) == (1, "roof")
+    assert stream.view("v").rows() == [("roof", 5)]
+
+
 # --- policies ----------------------------------------------------------------------------------------------
 
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from evercurrent.catalog.nodes import Check, Table
+from evercurrent.catalog.nodes import Check, Table, Unique
 from evercurrent.data.types import String
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError
 from evercurrent.session.patch import ABSENT, Patch
 from evercurrent.session.rows import give_rows
-from evercurrent.session.store import KeyIndex, Reference, Store, has_null, parent_key, positions
+from evercurrent.session.store import KeyIndex, Reference, Store, has_null, positions
 
 SAMPLE = 10
 """How many violating rows an error carries."""
@@ -74,12 +74,12 @@ class TablePatches:
     def all(self) -> list[Patch]:
         return [self.rows, *(p for _, p in self.keys), *(p for _, p in self.references)]
 
-    def key_patch(self, columns: tuple[str, ...]) -> Patch | None:
-        """The patch of the index of a key."""
+    def key_patch(self, key: Unique) -> Patch:
+        """The patch of the index of a declared key."""
         primary = self.store.primary
-        if primary is not None and primary.constraint.columns == columns:
+        if primary is not None and primary.constraint.columns == key.columns:
             return self.rows
-        return next((p for index, p in self.keys if index.constraint.columns == columns), None)
+        return next(p for index, p in self.keys if index.constraint.columns == key.columns)
 
 
 def examine(
@@ -176,13 +176,9 @@ def _examine_references(
     store = stores[name]
     for reference in store.references:
         constraint = reference.constraint
-        parent_name = constraint.parent.lower()
-        parent = stores[parent_name]
-        key = parent_key(parent.table, constraint)
-        assert key is not None
-        patch = patches[parent_name].key_patch(key.columns) if parent_name in patches else None
-        index = parent.index(key.columns)
-        assert index is not None
+        patched = patches.get(reference.parent)
+        patch = patched.key_patch(reference.target) if patched is not None else None
+        index = stores[reference.parent].index_of(reference.target)
         bad = []
         for row, weight in delta.items():
             if weight > 0:
@@ -208,10 +204,7 @@ def _examine_parents(
     parent = patches[name]
     for child, reference in children:
         constraint = reference.constraint
-        key = parent_key(parent.store.table, constraint)
-        assert key is not None
-        patch = parent.key_patch(key.columns)
-        assert patch is not None
+        patch = parent.key_patch(reference.target)
         counts = _count_patch(patches.get(child.table.name.lower()), reference)
         bad = []
         for value, after in patch.after.items():
@@ -252,5 +245,5 @@ def children_of(stores: Mapping[str, Store]) -> dict[str, list[tuple[Store, Refe
     result: dict[str, list[tuple[Store, Reference]]] = {}
     for store in stores.values():
         for reference in store.references:
-            result.setdefault(reference.constraint.parent.lower(), []).append((store, reference))
+            result.setdefault(reference.parent, []).append((store, reference))
     return result

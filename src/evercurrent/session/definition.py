@@ -276,7 +276,10 @@ def _may_create(catalog: Catalog, name: str, kind: str, replacing: bool, quietly
 def _install(session: Session, catalog: Catalog, anew: set[str] | None = None) -> None:
     """Make the new catalog the database's: stores, program, subscriptions. `anew`: tables that begin empty."""
     stores = _stores(session, catalog, anew or set())
-    catalog, design = compile_all(catalog, session.maintenance.design, session.maintenance.design.refused)
+    if not _only_new_tables(session.catalog, catalog):
+        catalog, design = compile_all(catalog, session.maintenance.design, session.maintenance.design.refused)
+    else:
+        design = session.maintenance.design
     readers = {key: RowReader(t, _defaults(t)) for key, t in catalog.tables.items()}
     rules = {
         key: RowRules(t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns]))
@@ -301,6 +304,12 @@ def _install(session: Session, catalog: Catalog, anew: set[str] | None = None) -
     session.catalog, session.stores, session.readers, session.rules = catalog, stores, readers, rules
     session.children = children_of(stores)
     session.refresh_feeds()
+
+
+def _only_new_tables(old: Catalog, new: Catalog) -> bool:
+    """Whether nothing that is there has changed, so that the program is as it was."""
+    same = old.views is new.views and old.assertions is new.assertions
+    return same and all(new.tables.get(key) is table for key, table in old.tables.items())
 
 
 def _stores(session: Session, catalog: Catalog, anew: set[str]) -> dict[str, Store]:

@@ -44,6 +44,9 @@ class Maintenance:
 
         `emptied` are the rows that tables have had, whose names now stand for other, empty tables.
         """
+        if design is self.design:
+            self.catalog = catalog
+            return
         kept = {
             name: rows
             for name, rows in self.full.items()

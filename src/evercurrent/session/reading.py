@@ -67,10 +67,6 @@ class Rows(ABC):
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows())
 
-    def __bool__(self) -> bool:
-        """A handle is always true; ask `len()` whether there are rows."""
-        return True
-
     def _title(self) -> str:
         return ""
 
@@ -83,6 +79,15 @@ class Rows(ABC):
         from evercurrent.display import table_html
 
         return table_html(self._title(), self.schema, self.head(20), len(self))
+
+
+def count_text(count: int) -> str:
+    """How many rows, in words.
+
+    >>> count_text(1), count_text(1200)
+    ('1 row', '1,200 rows')
+    """
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def signature(fields: Fields) -> str:

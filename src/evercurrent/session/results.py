@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
-from evercurrent.session.reading import Rows, signature
+from evercurrent.session.reading import Rows, count_text, signature
 
 
 class Result(Rows):
@@ -47,12 +47,8 @@ class Result(Rows):
 
     def __repr__(self) -> str:
         if self._fields:
-            return f"<Result ({signature(self._fields)}): {self.count} rows>"
-        return (
-            f"<Result of {self.kind}: {self.count} rows>"
-            if self.count or self._changes()
-            else f"<Result of {self.kind}>"
-        )
+            return f"<Result ({signature(self._fields)}): {count_text(self.count)}>"
+        return f"<Result of {self.kind}{': ' + count_text(self.count) if self._changes() else ''}>"
 
     def _changes(self) -> bool:
         return self.kind in ("INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")

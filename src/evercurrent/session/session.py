@@ -139,6 +139,8 @@ class Session:
 
     def _watched(self) -> list[str]:
         names = self.subscribers.watched()
+        if not names and not self.catalog.assertions:
+            return []
         return [v.name for v in self.catalog.views.values() if v.name in names] + [
             assertion_key(a.name) for a in self.catalog.assertions.values()
         ]

@@ -42,9 +42,15 @@ class Reference:
     """A foreign key, and how many rows refer to each key of the parent (in the parent's order of columns)."""
 
     constraint: ForeignKey
+    target: Unique  # the key of the parent that it refers to
     key_of: KeyOf
     wide: bool
     counts: dict[Any, int]
+
+    @property
+    def parent(self) -> str:
+        """The lower-cased name of the parent."""
+        return self.constraint.parent.lower()
 
     def has_null(self, key: Any) -> bool:
         return has_null(key, self.wide)
@@ -74,10 +80,8 @@ def parent_key(parent: Table, reference: ForeignKey) -> Unique | None:
     return next((k for k in keys if same_columns(k.columns, reference.parent_columns)), None)
 
 
-def child_columns(parent: Table, reference: ForeignKey) -> tuple[str, ...]:
+def child_columns(key: Unique, reference: ForeignKey) -> tuple[str, ...]:
     """The child's columns in the order in which the parent's key names its own."""
-    key = parent_key(parent, reference)
-    assert key is not None, reference
     pairs = {p.lower(): c for p, c in zip(reference.parent_columns, reference.columns, strict=True)}
     return tuple(pairs[name.lower()] for name in key.columns)
 
@@ -102,11 +106,11 @@ class Store:
         self.keys = [KeyIndex(u, key_function(table, u.columns), {}) for u in table.unique]
         for reference in table.foreign_keys:
             parent = table if reference.parent.lower() == table.name.lower() else parents(reference.parent)
-            if parent is not None and parent.stored and parent_key(parent, reference) is not None:
-                columns = child_columns(parent, reference)
-                self.references.append(
-                    Reference(reference, key_function(table, columns), len(columns) > 1, {})
-                )
+            target = None if parent is None or not parent.stored else parent_key(parent, reference)
+            if target is not None:
+                columns = child_columns(target, reference)
+                key_of = key_function(table, columns)
+                self.references.append(Reference(reference, target, key_of, len(columns) > 1, {}))
 
     def renewed(self, table: Table, parents: Callable[[str], Table | None]) -> Store:
         """The same rows for a table that differs in its foreign keys alone."""
@@ -152,7 +156,11 @@ class Store:
 
     def index(self, columns: Sequence[str]) -> KeyIndex | None:
         """The index of the key with exactly these columns."""
-        for index in ([self.primary] if self.primary else []) + self.keys:
-            if same_columns(index.constraint.columns, columns):
-                return index
-        return None
+        declared = [self.primary, *self.keys] if self.primary is not None else self.keys
+        return next((i for i in declared if same_columns(i.constraint.columns, columns)), None)
+
+    def index_of(self, key: Unique) -> KeyIndex:
+        """The index of a declared key."""
+        if self.primary is not None and self.primary.constraint.columns == key.columns:
+            return self.primary
+        return next(i for i in self.keys if i.constraint.columns == key.columns)

@@ -11,7 +11,7 @@ from evercurrent.data.zset import Row
 from evercurrent.errors import UnsupportedError
 from evercurrent.session.intake import rows_of
 from evercurrent.session.locate import key_of, locate, no_key
-from evercurrent.session.reading import Rows, signature
+from evercurrent.session.reading import Rows, count_text, signature
 from evercurrent.session.rows import RowReader, give_row, is_row
 from evercurrent.session.store import Store
 from evercurrent.session.subscriptions import Callback, Subscription, When
@@ -145,9 +145,13 @@ class Table(Rows):
         self._session.table(self.name)
         return self._session.readers[self._key]
 
+    def __bool__(self) -> bool:
+        """A handle is always true; `len()` says whether there are rows."""
+        return True
+
     def _title(self) -> str:
         return self.name
 
     def __repr__(self) -> str:
-        count = f"{len(self)} rows" if self._declaration.stored else "not stored"
+        count = count_text(len(self)) if self._declaration.stored else "not stored"
         return f"<Table {self.name}({signature(self.schema)}): {count}>"

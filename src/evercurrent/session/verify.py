@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from evercurrent.catalog.dependencies import base_tables
 from evercurrent.catalog.nodes import View
 from evercurrent.data.zset import Row
+from evercurrent.session.reading import count_text
 from evercurrent.session.rows import give_rows
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Verified:
         if self.skipped:
             return f"{self.view}: not verified: {self.skipped}"
         if self:
-            return f"{self.view}: {self.rows:,} rows, as recomputed"
+            return f"{self.view}: {count_text(self.rows)}, as recomputed"
         lines = [f"{self.view}: differs: {len(self.missing)} missing, {len(self.unexpected)} unexpected"]
         lines += [f"  missing     {row!r}" for row in self.missing[:SAMPLE]]
         lines += [f"  unexpected  {row!r}" for row in self.unexpected[:SAMPLE]]

@@ -9,7 +9,7 @@ from evercurrent.catalog.nodes import View as Declaration
 from evercurrent.data.types import Member
 from evercurrent.data.values import sort_key
 from evercurrent.data.zset import Row
-from evercurrent.session.reading import Rows, signature
+from evercurrent.session.reading import Rows, count_text, signature
 from evercurrent.session.subscriptions import Callback, Subscription, When
 
 if TYPE_CHECKING:
@@ -80,11 +80,15 @@ class View(Rows):
     def _declaration(self) -> Declaration:
         return self._session.view(self.name)
 
+    def __bool__(self) -> bool:
+        """A handle is always true; `len()` says whether there are rows."""
+        return True
+
     def _title(self) -> str:
         return self.name
 
     def __repr__(self) -> str:
-        return f"<View {self.name}({signature(self.schema)}): {len(self)} rows>"
+        return f"<View {self.name}({signature(self.schema)}): {count_text(len(self))}>"
 
 
 def in_order(rows: list[Row], fields: tuple[Member, ...], order: Order) -> list[Row]:
