@@ -6,16 +6,18 @@ or None for the record that an outer generator did not find.
 
     evaluate(query, relation)  ->  ZSet          relation(name) gives the rows of a table with their multiplicities
 
-Only what cannot change is remembered: the rows of a relation, the value of a query without free variables, and records of
-such a query by the values that they are looked up by (`schedule`).
+Only what cannot change is remembered: the rows of a relation, the value of a query without free variables, records of such
+a query by the values that they are looked up by (`schedule`), and values of a nested query by what it reads from around it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from evercurrent.calculus import grouping
+from evercurrent.calculus.comparing import equal_rows, quantify
 from evercurrent.calculus.nodes import (
     Comprehension,
     Exists,
@@ -38,11 +40,10 @@ from evercurrent.calculus.nodes import (
 )
 from evercurrent.calculus.recursion import solve
 from evercurrent.calculus.schedule import Step, schedule, split_equalities
-from evercurrent.calculus.scope import free_variables
+from evercurrent.calculus.scope import free_paths, free_variables
 from evercurrent.calculus.walk import relations_of
 from evercurrent.calculus.windows import partitions, sorted_rows, window_values
-from evercurrent.data.order import compare
-from evercurrent.data.types import Map, Type
+from evercurrent.data.types import Map
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import EvaluationError
 from evercurrent.term.build import conjuncts
@@ -85,7 +86,7 @@ class Evaluator:
         self.results: dict[int, ZSet] = {}
         self.indexes: dict[int, Index] = {}
         self.null_rows: dict[int, list[Row]] = {}
-        self.inhabited: dict[int, bool] = {}
+        self.memos: dict[int, Memo] = {}
 
     # --- queries -------------------------------------------------------------------------------------------
 
@@ -327,6 +328,17 @@ class Evaluator:
         return all(self.value(condition, env) is True for condition in conditions)
 
     def nested(self, nested: Nested, env: Environment) -> Any:
+        """The value of a nested query; computed once for equal values of what it reads from around it."""
+        memo = self.memos.get(id(nested))
+        if memo is None:
+            memo = self.memos[id(nested)] = Memo(tuple(free_paths(nested)))
+            self.kept[id(nested)] = nested
+        key = self.record(memo.paths, env)
+        if key not in memo.values:
+            memo.values[key] = self.nested_value(nested, env)
+        return memo.values[key]
+
+    def nested_value(self, nested: Nested, env: Environment) -> Any:
         match nested:
             case Scalar(query, _, place):
                 entries = list(self.rows(query, env).items())
@@ -342,16 +354,9 @@ class Evaluator:
 
     def exists(self, query: Query, env: Environment) -> bool:
         """Whether there is a record; what is in it is not computed."""
-        keeper = self.keeper(query)
-        if keeper is not None and id(query) in keeper.inhabited:
-            return keeper.inhabited[id(query)]
         if isinstance(query, Comprehension):
-            result = any(True for _ in self.bindings(query, env))
-        else:
-            result = any(True for _ in self.source(query, env))
-        if keeper is not None:
-            keeper.inhabited[id(query)] = result
-        return result
+            return any(True for _ in self.bindings(query, env))
+        return any(True for _ in self.source(query, env))
 
     def quantified(self, nested: Quantified, env: Environment) -> bool | None:
         args = self.record(nested.args, env)
@@ -361,14 +366,8 @@ class Evaluator:
         if nested.comparison == "eq" and not nested.every:
             return self.member(args, nested.query, env)
         types = tuple(arg.type for arg in nested.args)
-        unknown = False
-        for row, _ in self.source(nested.query, env):
-            outcome = compare_rows(nested.comparison, types, args, row)
-            if outcome is None:
-                unknown = True
-            elif outcome is not nested.every:
-                return outcome
-        return None if unknown else nested.every
+        rows = (row for row, _ in self.source(nested.query, env))
+        return quantify(nested.comparison, nested.every, types, args, rows)
 
     def member(self, args: Row, query: Query, env: Environment) -> bool | None:
         """`args IN query`. Rows with a NULL in them can at best make it unknown, and are tried one by one."""
@@ -396,6 +395,14 @@ def bound(env: Environment, name: str, value: Row | None) -> Environment:
     return Environment(env.columns, {**env.variables, name: value})
 
 
+@dataclass(slots=True)
+class Memo:
+    """Values of a nested query by the values of what it reads from around it."""
+
+    paths: tuple[Term, ...]
+    values: dict[Row, Any] = field(default_factory=dict)
+
+
 class Index:
     """The records of a source, by the values of some terms over its variable; a NULL among them is never found."""
 
@@ -410,26 +417,3 @@ class Index:
 
     def find(self, key: Row) -> list[Entry]:
         return [] if None in key else self.buckets.get(key, [])
-
-
-def equal_rows(left: Row, right: Row) -> bool | None:
-    """Whether two rows are equal, in three-valued logic: FALSE in one place decides, then NULL in another."""
-    unknown = False
-    for a, b in zip(left, right, strict=True):
-        if a is None or b is None:
-            unknown = True
-        elif (a,) != (b,):  # tuples, so that NaN is equal to itself
-            return False
-    return None if unknown else True
-
-
-def compare_rows(comparison: str, types: tuple[Type, ...], left: Row, right: Row) -> bool | None:
-    """`left comparison right`; several members only for eq and ne."""
-    if comparison in ("eq", "ne"):
-        equal = equal_rows(left, right)
-        return equal if equal is None or comparison == "eq" else not equal
-    a, b = left[0], right[0]
-    if a is None or b is None:
-        return None
-    sign = compare(types[0], a, b)
-    return {"lt": sign < 0, "le": sign <= 0, "gt": sign > 0, "ge": sign >= 0}[comparison]

@@ -86,13 +86,28 @@ def _own_terms(query: Group | Window | Top) -> list[Term]:
     return [part for part in children(query) if not is_query(part)]  # type: ignore[misc]
 
 
-def variable_names(node: Query | Term) -> frozenset[str]:
-    """Names of all variables that are bound or read anywhere."""
+def free_paths(node: Query | Term) -> frozenset[Term]:
+    """What is read of free variables: members of them, or the whole. It determines the value of the node."""
+    free, bound = free_variables(node), binders(node)
+    paths: set[Term] = set()
+    pending: list[Query | Term] = [node]
+    while pending:
+        part = pending.pop()
+        match part:
+            case Field(Variable(name)) if name in free and name not in bound:
+                paths.add(part)
+            case Variable(name) if name in free:
+                paths.add(part)
+            case _:
+                pending.extend(children(part))
+    return frozenset(paths)
+
+
+def binders(node: Query | Term) -> frozenset[str]:
+    """Names of all variables that are bound anywhere inside."""
     names: set[str] = set()
     for part in nodes(node):
         match part:
-            case Variable(name):
-                names.add(name)
             case Comprehension(qualifiers=qualifiers):
                 names.update(v.name for q in qualifiers for v in bound_by(q))
             case FullOuter(left_variable=left, right_variable=right):
@@ -104,6 +119,11 @@ def variable_names(node: Query | Term) -> frozenset[str]:
             case _:
                 pass
     return frozenset(names)
+
+
+def variable_names(node: Query | Term) -> frozenset[str]:
+    """Names of all variables that are bound or read anywhere."""
+    return binders(node).union(part.name for part in nodes(node) if isinstance(part, Variable))
 
 
 class Names:
