@@ -59,7 +59,7 @@ def exists_of_source(term: Term) -> Term | None:
             return replace(term, query=source)
         case Exists(Top(source=source, limit=limit, offset=0)) if limit is None or limit > 0:
             return replace(term, query=source)
-        case Exists(SetOperation("intersect" | "except", True) as query):
+        case Exists(SetOperation("intersect", True) as query):
             return replace(term, query=replace(query, all=False))
         case _:
             return None
