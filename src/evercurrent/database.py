@@ -123,7 +123,7 @@ class Database:
         For each table an iterable of mappings, an Arrow table or a pandas frame, with a column `_change_type` that says
         `insert`, `delete`, `update_preimage` or `update_postimage`.
         """
-        from evercurrent.session.feeds import apply
+        from evercurrent.session.apply import apply
 
         return apply(self._session, changes)
 

@@ -1,20 +1,13 @@
 """What stands between the public face and the engines: stored rows, transactions, constraints, subscribers.
 
-patch           the change of one dictionary, worked out before it is made
-store           the rows of one table, with the indexes that its constraints need
-rows            rows as users write them, and as they read them
-pending         what a transaction has changed so far
-constraints     whether the net change of a transaction may stand
-subscriptions   who hears of a change, and when
-compile         from queries to one maintenance program
-maintenance     the engine, the program that it runs, and what is recomputed in full
-session         one database: the catalog and all of the above; commit
-transactions    the object behind `with db.transaction()`
-query           a query, once, from scratch
-execute         statements
-definition      CREATE and DROP
-bulk            Arrow, pandas and change feeds, in and out
-verify, stats   what the database says of itself
-tables, views   the handles that users hold
-feed            the trusted fast path
+stored rows      patch (the change of one dictionary, worked out before it is made), store (the rows of one table and what
+                 its constraints look up), pending (what a transaction has changed so far), constraints (whether the net
+                 change may stand)
+rows of users    rows (in and out), locate (by key or whole), intake (Arrow, pandas, change feeds), export, apply, feed
+compiling        compile (queries to one program), query (once, from scratch), lineage (which part keeps a view)
+keeping          maintenance (engine, program, what is recomputed in full), assumptions, session (one database; commit),
+                 transactions, subscriptions
+statements       execute, definition (CREATE), dropping (DROP), installation (where a new catalog takes effect)
+handles          reading (what all have in common), tables, views, results
+what it says     verify, stats
 """

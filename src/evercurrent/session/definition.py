@@ -1,4 +1,4 @@
-"""CREATE and DROP.
+"""CREATE.
 
 Each statement makes a new catalog, checks everything that depends on what it changes, compiles the program for the new
 catalog and installs it; only then does anything change. A statement that fails anywhere has changed nothing.
@@ -6,41 +6,24 @@ catalog and installs it; only then does anything change. A statement that fails 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.dependencies import Dependant, all_dependants, dependants, view_order
+from evercurrent.catalog.dependencies import all_dependants, view_order
 from evercurrent.catalog.nodes import Assertion, ForeignKey, Table, View
 from evercurrent.data.types import Decimal, Float, Integer, String, Type
-from evercurrent.data.values import give_out
-from evercurrent.errors import ConstraintError, QueryError, TransactionError, UnsupportedError
-from evercurrent.session.compile import compile_all
-from evercurrent.session.constraints import RowRules, children_of
+from evercurrent.errors import ConstraintError, QueryError, UnsupportedError
+from evercurrent.session.installation import defining, install
 from evercurrent.session.query import run_query
-from evercurrent.session.rows import RowReader
 from evercurrent.session.session import Session, broken_assertion
-from evercurrent.session.store import Store, parent_key
-from evercurrent.term.evaluate import compile_term
+from evercurrent.session.store import parent_key
 
 Redefine = Callable[[View | Assertion, Catalog], View | Assertion]
 """Resolves the text of a view or an assertion anew, against another catalog."""
-
-
-@contextmanager
-def defining(session: Session) -> Iterator[None]:
-    """The lock, and the certainty that no transaction is open."""
-    with session.lock:
-        if session.open_transaction() is not None:
-            raise TransactionError(
-                "CREATE and DROP cannot be part of a transaction with other changes",
-                hint="run the statement before or after the `with db.transaction()` block",
-            )
-        yield
 
 
 # --- tables ------------------------------------------------------------------------------------------------
@@ -59,7 +42,7 @@ def create_table(
         if old is not None:
             _check_children(session, catalog, table)
             catalog = _redefine_dependants(catalog, table.name, redefine)
-        _install(session, catalog, anew={table.name.lower()})
+        install(session, catalog, anew={table.name.lower()})
 
 
 def _check_foreign_keys(catalog: Catalog, table: Table) -> None:
@@ -135,7 +118,7 @@ def create_view(session: Session, view: View, *, replacing: bool, quietly: bool,
                 raise QueryError(f"view {view.name} cannot be defined by itself", hint="use WITH RECURSIVE")
             catalog = _redefine_dependants(catalog, view.name, redefine)
         _check_unstored(session, view)
-        _install(session, catalog)
+        install(session, catalog)
 
 
 def create_assertion(session: Session, assertion: Assertion, *, replacing: bool, quietly: bool) -> None:
@@ -155,7 +138,7 @@ def create_assertion(session: Session, assertion: Assertion, *, replacing: bool,
         )
         if rows:
             raise broken_assertion(assertion, list(rows.inserted()))
-        _install(session, session.catalog.with_assertion(assertion))
+        install(session, session.catalog.with_assertion(assertion))
 
 
 def _check_unstored(session: Session, node: View | Assertion) -> None:
@@ -199,63 +182,7 @@ def _no_longer(node: View | Assertion, name: str, problem: QueryError) -> QueryE
     )
 
 
-# --- dropping ----------------------------------------------------------------------------------------------
-
-
-def drop(session: Session, kind: str, name: str, *, quietly: bool, cascade: bool) -> None:
-    """DROP TABLE, VIEW or ASSERTION [IF EXISTS] [CASCADE]."""
-    with defining(session):
-        catalog = session.catalog
-        found = {"table": catalog.table, "view": catalog.view}.get(
-            kind, lambda n: catalog.assertions.get(n.lower())
-        )(name)
-        if found is None:
-            if quietly and (kind == "assertion" or catalog.relation(name) is None):
-                return
-            if kind == "table":
-                session.table(name)
-            elif kind == "view":
-                session.view(name)
-            raise QueryError(f"there is no {kind} {name!r}")
-        needed = [] if kind == "assertion" else dependants(catalog, name)
-        if needed and not cascade:
-            raise QueryError(
-                f"{kind} {name} cannot be dropped: {', '.join(map(str, needed))} "
-                f"{'depends' if len(needed) == 1 else 'depend'} on it",
-                hint=f"DROP {kind.upper()} {name} CASCADE drops what depends on it too",
-            )
-        gone = all_dependants(catalog, name) if needed else []
-        for dependant in gone:
-            catalog = _without(catalog, dependant, name)
-        catalog = _remove(catalog, kind, name)
-        _install(session, catalog)
-
-
-def _without(catalog: Catalog, dependant: Dependant, name: str) -> Catalog:
-    if dependant.kind != "table":
-        return _remove(catalog, dependant.kind, dependant.name)
-    table = catalog.table(dependant.name)
-    assert table is not None
-    left = tuple(f for f in table.foreign_keys if f.parent.lower() != name.lower())
-    return catalog.with_table(replace(table, foreign_keys=left))
-
-
-def _remove(catalog: Catalog, kind: str, name: str) -> Catalog:
-    key = name.lower()
-    match kind:
-        case "table":
-            return replace(catalog, tables={k: v for k, v in catalog.tables.items() if k != key})
-        case "view":
-            return replace(
-                catalog,
-                views={k: v for k, v in catalog.views.items() if k != key},
-                view_keys={k: v for k, v in catalog.view_keys.items() if k != key},
-            )
-        case _:
-            return replace(catalog, assertions={k: v for k, v in catalog.assertions.items() if k != key})
-
-
-# --- the one place where a catalog takes effect ------------------------------------------------------------
+# --- names --------------------------------------------------------------------------------------------------
 
 
 def _may_create(catalog: Catalog, name: str, kind: str, replacing: bool, quietly: bool) -> bool:
@@ -270,66 +197,4 @@ def _may_create(catalog: Catalog, name: str, kind: str, replacing: bool, quietly
         return False
     raise QueryError(
         f"there is already a {kind} {same.name}", hint=f"CREATE OR REPLACE {kind.upper()} replaces it"
-    )
-
-
-def _install(session: Session, catalog: Catalog, anew: set[str] | None = None) -> None:
-    """Make the new catalog the database's: stores, program, subscriptions. `anew`: tables that begin empty."""
-    stores = _stores(session, catalog, anew or set())
-    if not _only_new_tables(session.catalog, catalog):
-        catalog, design = compile_all(catalog, session.maintenance.design, session.maintenance.design.refused)
-    else:
-        design = session.maintenance.design
-    readers = {key: RowReader(t, _defaults(t)) for key, t in catalog.tables.items()}
-    rules = {
-        key: RowRules(t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns]))
-        for key, t in catalog.tables.items()
-    }
-    emptied = {
-        session.stores[key].table.name: session.table_rows(key) for key in anew or () if key in session.stores
-    }
-    session.maintenance.install(
-        catalog, design, lambda name: session.contents_of(stores[name.lower()]), emptied
-    )
-    gone = (
-        (set(session.catalog.tables) | set(session.catalog.views)) - set(catalog.tables) - set(catalog.views)
-    )
-    for key in gone:
-        relation = session.catalog.relation(key)
-        assert relation is not None
-        session.subscribers.forget(relation.name)
-        session.forwarded.discard(key)
-    for key in anew or ():
-        session.forwarded.discard(key)
-    session.catalog, session.stores, session.readers, session.rules = catalog, stores, readers, rules
-    session.children = children_of(stores)
-    session.refresh_feeds()
-
-
-def _only_new_tables(old: Catalog, new: Catalog) -> bool:
-    """Whether nothing that is there has changed, so that the program is as it was."""
-    same = old.views is new.views and old.assertions is new.assertions
-    return same and all(new.tables.get(key) is table for key, table in old.tables.items())
-
-
-def _stores(session: Session, catalog: Catalog, anew: set[str]) -> dict[str, Store]:
-    """The stores of the new catalog: as they are where nothing changed, with their rows where references did."""
-    result: dict[str, Store] = {}
-    for key, table in catalog.tables.items():
-        old = session.stores.get(key)
-        touched = any(f.parent.lower() in anew for f in table.foreign_keys)
-        if old is None or key in anew:
-            result[key] = Store(table, catalog.table)
-        elif old.table is table and not touched:
-            result[key] = old
-        else:
-            result[key] = old.renewed(table, catalog.table)
-    return result
-
-
-def _defaults(table: Table) -> tuple[object, ...]:
-    """The defaults of the columns, as a user would write them."""
-    return tuple(
-        None if c.default is None else give_out(c.type, compile_term(c.default, [])(()))
-        for c in table.columns
     )

@@ -17,7 +17,8 @@ from evercurrent.data.types import Member
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError, EvaluationError, QueryError
 from evercurrent.session.constraints import examine
-from evercurrent.session.definition import create_assertion, create_table, create_view, drop
+from evercurrent.session.definition import create_assertion, create_table, create_view
+from evercurrent.session.dropping import drop
 from evercurrent.session.pending import Change
 from evercurrent.session.query import reference, run_query
 from evercurrent.session.results import Result

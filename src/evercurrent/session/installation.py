@@ -1,0 +1,94 @@
+"""The one place where a new catalog takes effect: stores, program, subscriptions, all together.
+
+Everything that can be refused is refused before anything changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.nodes import Table
+from evercurrent.data.values import give_out
+from evercurrent.errors import TransactionError
+from evercurrent.session.compile import compile_all
+from evercurrent.session.constraints import RowRules, children_of
+from evercurrent.session.rows import RowReader
+from evercurrent.session.session import Session
+from evercurrent.session.store import Store
+from evercurrent.term.evaluate import compile_term
+
+
+@contextmanager
+def defining(session: Session) -> Iterator[None]:
+    """The lock, and the certainty that no transaction is open."""
+    with session.lock:
+        if session.open_transaction() is not None:
+            raise TransactionError(
+                "CREATE and DROP cannot be part of a transaction with other changes",
+                hint="run the statement before or after the `with db.transaction()` block",
+            )
+        yield
+
+
+def install(session: Session, catalog: Catalog, anew: set[str] | None = None) -> None:
+    """Make the new catalog the database's: stores, program, subscriptions. `anew`: tables that begin empty."""
+    stores = _stores(session, catalog, anew or set())
+    if not _only_new_tables(session.catalog, catalog):
+        catalog, design = compile_all(catalog, session.maintenance.design, session.maintenance.design.refused)
+    else:
+        design = session.maintenance.design
+    readers = {key: RowReader(t, _defaults(t)) for key, t in catalog.tables.items()}
+    rules = {
+        key: RowRules(t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns]))
+        for key, t in catalog.tables.items()
+    }
+    emptied = {
+        session.stores[key].table.name: session.table_rows(key) for key in anew or () if key in session.stores
+    }
+    session.maintenance.install(
+        catalog, design, lambda name: session.contents_of(stores[name.lower()]), emptied
+    )
+    gone = (
+        (set(session.catalog.tables) | set(session.catalog.views)) - set(catalog.tables) - set(catalog.views)
+    )
+    for key in gone:
+        relation = session.catalog.relation(key)
+        assert relation is not None
+        session.subscribers.forget(relation.name)
+        session.forwarded.discard(key)
+    for key in anew or ():
+        session.forwarded.discard(key)
+    session.catalog, session.stores, session.readers, session.rules = catalog, stores, readers, rules
+    session.children = children_of(stores)
+    session.refresh_feeds()
+
+
+def _only_new_tables(old: Catalog, new: Catalog) -> bool:
+    """Whether nothing that is there has changed, so that the program is as it was."""
+    same = old.views is new.views and old.assertions is new.assertions
+    return same and all(new.tables.get(key) is table for key, table in old.tables.items())
+
+
+def _stores(session: Session, catalog: Catalog, anew: set[str]) -> dict[str, Store]:
+    """The stores of the new catalog: as they are where nothing changed, with their rows where references did."""
+    result: dict[str, Store] = {}
+    for key, table in catalog.tables.items():
+        old = session.stores.get(key)
+        touched = any(f.parent.lower() in anew for f in table.foreign_keys)
+        if old is None or key in anew:
+            result[key] = Store(table, catalog.table)
+        elif old.table is table and not touched:
+            result[key] = old
+        else:
+            result[key] = old.renewed(table, catalog.table)
+    return result
+
+
+def _defaults(table: Table) -> tuple[object, ...]:
+    """The defaults of the columns, as a user would write them."""
+    return tuple(
+        None if c.default is None else give_out(c.type, compile_term(c.default, [])(()))
+        for c in table.columns
+    )
