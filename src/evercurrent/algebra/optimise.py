@@ -11,6 +11,7 @@ import os
 from evercurrent.algebra.check import check
 from evercurrent.algebra.nodes import Fixpoint, Plan
 from evercurrent.algebra.rules.aggregate_of_one import aggregate_of_one
+from evercurrent.algebra.rules.compare_extremes import compare_extremes
 from evercurrent.algebra.rules.derive_equalities import derive_equalities
 from evercurrent.algebra.rules.eliminate_distinct import eliminate_distinct
 from evercurrent.algebra.rules.fold_empty import fold_empty
@@ -24,6 +25,7 @@ from evercurrent.algebra.rules.rank_to_top import rank_to_top
 from evercurrent.algebra.rules.reduce_aggregate import reduce_aggregate
 from evercurrent.algebra.rules.restrict_or import restrict_or
 from evercurrent.algebra.rules.semi_to_join import semi_to_join
+from evercurrent.algebra.rules.share_aggregate import share_aggregate
 from evercurrent.algebra.rules.simplify_terms import simplify_terms
 from evercurrent.algebra.rules.split_or import split_or
 from evercurrent.algebra.rules.strict_equality import strict_equality
@@ -67,11 +69,33 @@ BATCHES: tuple[Batch[Plan], ...] = (
             *TIDY,
         ),
     ),
-    # After semi joins have become joins: they are what reduces. Then what was added is tidied up.
+    # After semi joins that match once have become joins: it turns the others into aggregates.
+    Batch("extremes", "once", (Rule("compare_extremes", compare_extremes),)),
+    Batch(
+        "aggregates",
+        "fixpoint",
+        (
+            *TIDY,
+            Rule(
+                "prune_columns", prune_columns
+            ),  # first: equal aggregates must not differ in what nobody reads
+            Rule("share_aggregate", share_aggregate),
+        ),
+    ),
+    # After sharing, which it would hide; after semi joins have become joins, which are what reduces.
     Batch("reduction", "once", (Rule("reduce_aggregate", reduce_aggregate),)),
     Batch("after reduction", "fixpoint", (*TIDY, Rule("prune_columns", prune_columns))),
     # Last: nothing after it takes joins apart.
-    Batch("order", "once", (Rule("order_joins", order_joins), Rule("merge_map", merge_map))),
+    Batch(
+        "order",
+        "once",
+        (
+            Rule("order_joins", order_joins),
+            Rule("pull_map", pull_map),
+            Rule("merge_map", merge_map),
+            Rule("prune_columns", prune_columns),
+        ),
+    ),
 )
 
 CHECKED = os.environ.get("EVERCURRENT_CHECK_PLANS") == "1"

@@ -8,7 +8,7 @@ Map id: o.id
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import assert_never
 
 from evercurrent.algebra.nodes import (
@@ -28,37 +28,49 @@ from evercurrent.algebra.nodes import (
     Union,
     Unnest,
     Window,
+    columns,
 )
-from evercurrent.algebra.walk import children
+from evercurrent.algebra.walk import children, nodes, terms_of, used
 from evercurrent.term import show as terms
 from evercurrent.term.build import TRUE
 from evercurrent.term.nodes import Column, SortKey, Term
 
 
 def show(plan: Plan) -> str:
-    """The plan as an indented tree."""
-    return "\n".join(_lines(plan, 0))
+    """The plan as an indented tree. Scans show only the columns that are read somewhere."""
+    return "\n".join(_lines(plan, 0, read_in(plan)))
 
 
-def _lines(plan: Plan, depth: int) -> Iterable[str]:
+def _lines(plan: Plan, depth: int, read: Set[str]) -> Iterable[str]:
     pad = "  " * depth
-    yield pad + label(plan)
+    yield pad + label(plan, read)
     if isinstance(plan, Fixpoint):
         for rule in plan.rules:
             yield f"{pad}  {rule.name}({', '.join(rule.fields)}){' distinct' if rule.distinct else ''}:"
-            yield from _lines(rule.body, depth + 2)
+            yield from _lines(rule.body, depth + 2, read | {c.name for c in columns(rule.body)})
         return
     for child in children(plan):
-        yield from _lines(child, depth + 1)
+        yield from _lines(child, depth + 1, read)
 
 
-def label(plan: Plan) -> str:
+def read_in(plan: Plan) -> set[str]:
+    """The columns that the plan gives or that a term in it reads, or that an operator on whole rows sees."""
+    read = {c.name for c in columns(plan)}
+    for node in nodes(plan):
+        read |= used(terms_of(node))
+        if isinstance(node, Distinct | Union | SetOperation):
+            read |= {c.name for child in children(node) for c in columns(child)}
+    return read
+
+
+def label(plan: Plan, read: Set[str] | None = None) -> str:
     """The operator on one line, without its inputs."""
     match plan:
         case Scan(relation, outputs, fields):
             kept = ", ".join(
                 c.name if c.name.endswith(f".{f}") else f"{c.name}: {f}"
                 for c, f in zip(outputs, fields, strict=True)
+                if read is None or c.name in read
             )
             return f"Scan {relation} [{kept}]"
         case Constant(rows, outputs):

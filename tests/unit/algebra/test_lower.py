@@ -144,7 +144,7 @@ SUBQUERIES = [
     "SELECT a FROM t WHERE a IN (SELECT a FROM u UNION SELECT b FROM c)",
     "SELECT a FROM t WHERE a IN (WITH RECURSIVE r(n) AS (SELECT 1 UNION SELECT n + 1 FROM r WHERE n < 3) SELECT n FROM r)",
     "SELECT row_number() OVER (ORDER BY (SELECT count(*) FROM u WHERE u.a = t.a), a, b) AS r, a FROM t",
-    "SELECT a FROM t ORDER BY (SELECT count(*) FROM u WHERE u.a = t.a), a LIMIT 2",
+    "SELECT a FROM (SELECT a FROM t ORDER BY (SELECT count(*) FROM u WHERE u.a = t.a), a LIMIT 2) q",
     "SELECT a FROM t WHERE (SELECT count(*) FROM u WHERE u.a = t.a) = (SELECT count(*) FROM c WHERE c.b = t.b)",
     "SELECT a FROM t WHERE a > (SELECT count(*) FROM u WHERE t.b = 1)",
     "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE t.b = 1)",

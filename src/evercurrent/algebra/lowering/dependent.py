@@ -32,7 +32,7 @@ from evercurrent.algebra.lowering.correlate import (
     interchangeable,
     replace_columns,
 )
-from evercurrent.algebra.nodes import Plan, SetOperation, Union, columns
+from evercurrent.algebra.nodes import Join, Outer, Plan, Semi, SetOperation, Union, columns
 from evercurrent.algebra.walk import rename_apart
 from evercurrent.calculus import nodes as calculus
 from evercurrent.calculus.scope import record_of, substitute, substitute_term
@@ -100,6 +100,20 @@ def over_domain(plan: Plan, query: calculus.Query, context: Context, lower: Lowe
     result, terms = (lower or extending.over)(domain, replace_columns(query, named), context)
     pairs = tuple((column, named[name], column.nullable) for name, column in outer.items())
     return Pulled(result, terms, pairs)
+
+
+def origin(plan: Plan, names: Set[str]) -> Plan:
+    """A part of the plan that has every value of these columns that the plan has."""
+    match plan:
+        case Join(left, right):
+            for side in (left, right):
+                if names <= {c.name for c in columns(side)}:
+                    return origin(side, names)
+            return plan
+        case Outer("left", left) | Semi(left):
+            return origin(left, names) if names <= {c.name for c in columns(left)} else plan
+        case _:
+            return plan
 
 
 def pull(query: calculus.Query, context: Context, keyed: bool) -> Pulled | None:

@@ -113,7 +113,7 @@ def scalar(plan: Plan, query: calculus.Query, context: Context) -> tuple[Plan, T
     pulled = dependent.pull(query, context, False)
     if pulled is None or not keys.at_most_one(pulled.plan, context.knowledge, pulled.keys):
         # Only outer values that exist may raise, so the check is made over them.
-        exact = dependent.over_domain(plan, query, context) if columns_in(query) else pulled
+        exact = dependent.over_domain(plan, query, context, exact=True) if columns_in(query) else pulled
         assert exact is not None
         pulled = single(exact, query, context)
     right, (column,) = extending.materialize(pulled.plan, pulled.kept, pulled.terms, query.fields, context)
