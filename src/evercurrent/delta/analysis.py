@@ -45,6 +45,9 @@ class Analysis:
     classes: Classes = field(default_factory=lambda: Classes(()))
     polynomials: list[list[Monomial] | None] = field(default_factory=list)
     known: Dependencies = field(default_factory=lambda: Dependencies((), frozenset()))
+    parents: dict[tuple[int, int], bool] = field(default_factory=dict)  # answers that do not change, kept
+    shown: dict[frozenset[int], list[str]] = field(default_factory=dict)
+    mentioned: frozenset[str] | None = None
 
     @property
     def block(self) -> Block:

@@ -104,10 +104,12 @@ class Classes:
 
     def __init__(self, conditions: Iterable[Term]) -> None:
         self.parent: dict[str, str] = {}
+        self.shared: set[str] = set()  # columns that are equal to another
         for condition in conditions:
             match equated(condition):
                 case (Column() as a, Column() as b):
                     self.parent[self.find(a.name)] = self.find(b.name)
+                    self.shared |= {a.name, b.name}
 
     def find(self, name: str) -> str:
         while self.parent.get(name, name) != name:
@@ -119,6 +121,8 @@ class Classes:
 
     def members(self, name: str, among: Iterable[str]) -> list[str]:
         root = self.find(name)
+        if root == name and name not in self.shared:
+            return [name]
         return [n for n in among if self.find(n) == root]
 
 

@@ -78,6 +78,11 @@ class States:
 
     def is_parent(self, a: Analysis, child: int, parent: int) -> bool:
         """Whether a source refers to another by a declared reference that we may rely on."""
+        if (child, parent) not in a.parents:
+            a.parents[child, parent] = self.refers(a, child, parent)
+        return a.parents[child, parent]
+
+    def refers(self, a: Analysis, child: int, parent: int) -> bool:
         c, p = a.sources[child], a.sources[parent]
         if (
             not self.assume
@@ -127,6 +132,11 @@ class States:
 
     def exposed(self, a: Analysis, group: frozenset[int]) -> list[str]:
         """The group's columns that are mentioned outside it, one for each class."""
+        if group not in a.shown:
+            a.shown[group] = self.mentioned_outside(a, group)
+        return list(a.shown[group])
+
+    def mentioned_outside(self, a: Analysis, group: frozenset[int]) -> list[str]:
         wanted: set[str] = set(names_of(*a.feed.columns, *a.feed.dependents))
         wanted |= names_of(*(e.collection for e in a.block.explodes))
         for c in a.conditions:
@@ -279,11 +289,11 @@ def source_keys(terms: tuple[Term, ...], block: Block, keys: Mapping[str, Keys])
 
 def is_mentioned(a: Analysis, name: str) -> bool:
     """Whether the feed depends on a column at all."""
-    if len(a.classes.members(name, a.home)) > 1:
-        return True
-    terms = [*a.feed.columns, *a.feed.dependents, *(a.expansion(c) for c in a.conditions)]
-    terms += [t for p in a.feed.parts for t in (*p.args, p.where) if t is not None]
-    terms += [t for _, t in a.computed.values()]
-    terms += [e.collection for e in a.block.explodes]
-    terms += [t for s in a.sources for _, t in s.on]
-    return name in names_of(*terms)
+    if a.mentioned is None:
+        terms = [*a.feed.columns, *a.feed.dependents, *(a.expansion(c) for c in a.conditions)]
+        terms += [t for p in a.feed.parts for t in (*p.args, p.where) if t is not None]
+        terms += [t for _, t in a.computed.values()]
+        terms += [e.collection for e in a.block.explodes]
+        terms += [t for s in a.sources for _, t in s.on]
+        a.mentioned = names_of(*terms)
+    return name in a.mentioned or len(a.classes.members(name, a.home)) > 1
