@@ -86,10 +86,16 @@ def dependent(plan: Plan, query: calculus.Query, context: Context, keyed: bool =
     return pull(query, context, keyed) or over_domain(plan, query, context)
 
 
-def over_domain(plan: Plan, query: calculus.Query, context: Context, lower: Lower | None = None) -> Pulled:
-    """The query over the different values of the columns that it is correlated by."""
+def over_domain(
+    plan: Plan, query: calculus.Query, context: Context, lower: Lower | None = None, exact: bool = False
+) -> Pulled:
+    """The query over the different values of the columns that it is correlated by.
+
+    Values that no row of the plan has do no harm, and the part of the plan that the columns come from is cheaper to have
+    twice than the whole; `exact` rules them out, where the query may fail for them.
+    """
     outer = columns_in(query)
-    copy, renamed = rename_apart(plan, context.columns)
+    copy, renamed = rename_apart(plan if exact else origin(plan, outer.keys()), context.columns)
     named = {name: context.column(name, column.type, column.nullable) for name, column in outer.items()}
     domain = build.distinct(
         build.project(
