@@ -260,14 +260,19 @@ def _like(level: Level, node: exp.Expr) -> Term:
         node.expression,
     )
     place = level.env.place(node)
+    negated = bool(node.args.get("negate"))
+
+    def match(one: exp.Expr) -> Term:
+        found = build.call(name, value, term(level, one), *escape, place=place)
+        return build.call("not", found, place=place) if negated else found
+
     if isinstance(pattern, exp.Any | exp.All):
         inner = pattern.this.unnest() if isinstance(pattern.this, exp.Paren) else pattern.this
-        patterns = inner.expressions if isinstance(inner, exp.Tuple) else [inner]
-        matches = [build.call(name, value, term(level, p), *escape, place=place) for p in patterns]
+        matches = [match(p) for p in (inner.expressions if isinstance(inner, exp.Tuple) else [inner])]
         if len(matches) == 1:
             return matches[0]
         return build.call("or" if isinstance(pattern, exp.Any) else "and", *matches, place=place)
-    return build.call(name, value, term(level, pattern), *escape, place=place)
+    return match(pattern)
 
 
 def _case(level: Level, node: exp.Case) -> Term:
