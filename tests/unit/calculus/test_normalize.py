@@ -323,3 +323,9 @@ def test_normalisation_preserves_meaning(depth: int) -> None:
 
 def _reader(data: dict) -> Callable:  # type: ignore[type-arg]
     return lambda name: data[name].items()
+
+
+def test_exists_of_except_all_counts() -> None:
+    query = bag(exists(minus(bag(e <= EMP, x=1), bag(d <= DEPT, x=1), all=True)), y=1)
+    data = {"emp": [("a", 1, 1), ("b", 1, 1)], "dept": [(1, "x")]}
+    assert run(normalize(query), data) == run(query, data) == [(1,)]
