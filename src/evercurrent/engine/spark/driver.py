@@ -1,0 +1,258 @@
+"""A small transaction, by the driver alone: the same program, the same laws, no job.
+
+A job of Spark costs a tenth of a second and more however few rows it has. So a transaction of few rows is interpreted
+here: each rule over the whole delta, each lookup for all keys of the delta at once (`pool` reads the entries of those
+keys), each keyed relation for the touched groups. If more entries than the driver should hold turn out to be needed,
+`TooLarge` is raised and the cluster runs the transaction instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, assert_never
+
+from evercurrent.calculus.windows import total_order, window_values
+from evercurrent.data.types import Map, Type
+from evercurrent.data.zset import Row
+from evercurrent.delta.program import (
+    Explode,
+    Finalize,
+    Fixpoint,
+    Input,
+    Keyed,
+    Let,
+    Linear,
+    Lookup,
+    Program,
+    Ranked,
+    Rule,
+    Where,
+    Windowed,
+)
+from evercurrent.engine.spark.entries import Entries, Group
+from evercurrent.engine.spark.files import EMPTY, Folder, Segment
+from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.pool import Pool
+from evercurrent.engine.spark.run import Outcome
+from evercurrent.engine.spark.shapes import Shape, row_schema
+from evercurrent.engine.spark.types import rows_to_arrow
+from evercurrent.errors import UnsupportedError
+from evercurrent.term.evaluate import compile_term
+from evercurrent.term.nodes import SortKey, Term
+
+Weights = dict[Row, int]
+Code = Callable[[Row], Any]
+
+
+class DriverRun:
+    """A program, the stores as they are, and one small transaction."""
+
+    def __init__(
+        self,
+        program: Program,
+        folder: Folder,
+        pool: Pool,
+        stores: Mapping[str, Store],
+        *,
+        beginning: bool = False,
+    ) -> None:
+        self.program = program
+        self.folder = folder
+        self.pool = pool
+        self.beginning = beginning
+        self.states = {s.name: Entries(Shape(s), pool, stores) for s in program.states}
+        self.rows: dict[str, Weights] = {}
+        self.types: dict[str, tuple[Type, ...]] = {}
+        self.outcome = Outcome()
+        self.copied: dict[str, Segment] = {}
+
+    def execute(self, inputs: Mapping[str, Segment]) -> Outcome:
+        for relation in self.program.relations:
+            match relation:
+                case Input(name, columns):
+                    segment = inputs.get(name, EMPTY)
+                    if not segment.rows:
+                        continue
+                    types = tuple(c.type for c in columns)
+                    read = self.pool.rows(Store((segment,)), row_schema(types), types)
+                    delta = [(row[:-1], row[-1]) for row in read]
+                    self.outcome.deltas[name] = segment
+                case Linear(name, columns):
+                    delta = [(row, w) for row, w in self.rows.get(name, {}).items() if w]
+                    self.write(name, tuple(c.type for c in columns), delta)
+                case Keyed(name, columns):
+                    delta = list(self.moved(relation).items())
+                    self.write(name, tuple(c.type for c in columns), delta)
+                case Fixpoint(_, loops):
+                    if any(loop.body in self.rows for loop in loops):
+                        raise UnsupportedError("recursive views are not there on Spark yet")
+                    continue
+                case _:
+                    assert_never(relation)
+            if delta:
+                for rule in self.program.triggers.get(relation.name, ()):
+                    self.run(rule, delta)
+        for state in self.states.values():
+            for store, table in state.added():
+                self.outcome.stores[store] = self.folder.write(store, table)
+        return self.outcome
+
+    def write(self, name: str, types: Sequence[Type], delta: Iterable[tuple[Row, int]]) -> None:
+        entries = list(delta)
+        if entries:
+            names = [f"c{i}" for i in range(len(types))]
+            table = rows_to_arrow(types, names, entries, "w")
+            self.outcome.deltas[name] = self.folder.write(f"{name}\0delta", table)
+
+    # --- rules ---------------------------------------------------------------------------------------------
+
+    def run(self, rule: Rule, delta: list[tuple[Row, int]]) -> None:
+        names = [c.name for c in rule.binds] + [rule.weight.name]
+        rows: list[Row] = [(*row, w) for row, w in delta]
+        for step in rule.steps:
+            if not rows:
+                return
+            match step:
+                case Where(condition):
+                    test = compile_term(condition, names)
+                    rows = [row for row in rows if test(row) is True]
+                case Let(column, term):
+                    code = compile_term(term, names)
+                    rows = [(*row, code(row)) for row in rows]
+                    names = [*names, column.name]
+                case Explode():
+                    rows = self.exploded(step, rows, names)
+                    names = [*names, *(c.name for c in step.elements)]
+                case Lookup():
+                    rows = self.found(step, rows, names)
+                    if not (step.absent or step.present):
+                        names = [*names, *(c.name for _, c in step.binds)]
+                case _:
+                    assert_never(step)
+        columns = [compile_term(t, names) for t in rule.columns]
+        count = compile_term(rule.count, names)
+        state = self.states.get(rule.into)
+        if state is None:
+            into = self.rows.setdefault(rule.into, {})
+            for row in rows:
+                key = tuple(c(row) for c in columns)
+                into[key] = into.get(key, 0) + count(row)
+            return
+        state.add(rule, rows, names, columns, count)
+
+    def exploded(self, step: Explode, rows: list[Row], names: list[str]) -> list[Row]:
+        code = compile_term(step.collection, names)
+        width = len(step.elements)
+        a_map = isinstance(step.collection.type, Map)
+        result: list[Row] = []
+        for row in rows:
+            collection = code(row)
+            items = [] if collection is None else list(collection.items() if a_map else collection)
+            for position, item in enumerate(items):
+                if a_map:
+                    values = tuple(item)
+                elif step.inline:
+                    values = item if item is not None else (None,) * (width - step.ordinal)
+                else:
+                    values = (item,)
+                result.append((*row, *((position, *values) if step.ordinal else values)))
+            if not items and step.outer:
+                result.append((*row, *(None,) * width))
+        return result
+
+    def found(self, step: Lookup, rows: list[Row], names: list[str]) -> list[Row]:
+        state = self.states[step.state]
+        codes = [compile_term(t, names) for _, t in step.match]
+        nullable = [name in step.null_safe for name, _ in step.match]
+        keys = [tuple(c(row) for c in codes) for row in rows]
+        valid = [all(v is not None or n for v, n in zip(key, nullable, strict=True)) for key in keys]
+        by = tuple(name for name, _ in step.match)
+        index = state.index(by, {k for k, v in zip(keys, valid, strict=True) if v})
+        read = [name for name, _ in step.binds]
+        result: list[Row] = []
+        for row, key, ok in zip(rows, keys, valid, strict=True):
+            entries = index.get(key, []) if ok else []
+            if step.absent or step.present:
+                if bool(entries) == step.present:
+                    result.append(row)
+            elif step.outer and not entries:
+                result.append((*row, *(None,) * len(read)))
+            else:
+                for entry in entries:
+                    result.append((*row, *state.read(entry, read)))
+        return result
+
+    # --- keyed relations -----------------------------------------------------------------------------------
+
+    def moved(self, relation: Keyed) -> Weights:
+        """f(new group) - f(old group) for the groups that were touched."""
+        state = self.states[relation.state]
+        scalar = isinstance(relation.function, Finalize) and relation.function.scalar
+        result: Weights = {}
+        groups = state.groups(relation.key, always=scalar and self.beginning)
+        function = self.function(relation, state)
+        for group in groups:
+            if not self.beginning:
+                for row, w in function(group, False):
+                    result[row] = result.get(row, 0) - w
+            for row, w in function(group, True):
+                result[row] = result.get(row, 0) + w
+        return {row: w for row, w in result.items() if w}
+
+    def function(self, relation: Keyed, state: Entries) -> Callable[[Group, bool], Iterable[tuple[Row, int]]]:
+        match relation.function:
+            case Finalize(outputs, multiplicity, scalar):
+                names = state.names
+                codes = [compile_term(t, names) for t in outputs]
+                times = compile_term(multiplicity, names)
+
+                def finalize(group: Group, new: bool) -> Iterable[tuple[Row, int]]:
+                    for entry in group.entries(new, scalar):
+                        row = state.read(entry, names, new)
+                        n = times(row)
+                        if n:
+                            yield tuple(c(row) for c in codes), n
+
+                return finalize
+            case Windowed(functions, outputs):
+                own = [c.name for c in state.shape.state.columns]
+                wide = own + [c.name for c, _ in functions]
+                codes = [compile_term(t, wide) for t in outputs]
+
+                def window(group: Group, new: bool) -> Iterable[tuple[Row, int]]:
+                    rows = in_order(group.copies(new), functions[0][1].order, state, own)
+                    values = [window_values(f, rows, reader(own)) for _, f in functions]
+                    for row, *more in zip(rows, *values, strict=True):
+                        yield tuple(c((*row, *more)) for c in codes), 1
+
+                return window
+            case Ranked(order, limit, offset, outputs):
+                own = [c.name for c in state.shape.state.columns]
+                codes = [compile_term(t, own) for t in outputs]
+
+                def rank(group: Group, new: bool) -> Iterable[tuple[Row, int]]:
+                    rows = in_order(group.copies(new), order, state, own)
+                    for row in rows[offset : None if limit is None else offset + limit]:
+                        yield tuple(c(row) for c in codes), 1
+
+                return rank
+            case _:
+                assert_never(relation.function)
+
+
+def reader(names: Sequence[str]) -> Callable[[Term, Row], Any]:
+    """Values of terms over rows; each term is compiled once."""
+    known: dict[int, tuple[Term, Code]] = {}
+
+    def read(term: Term, row: Row) -> Any:
+        found = known.get(id(term))
+        if found is None:
+            found = known[id(term)] = (term, compile_term(term, names))
+        return found[1](row)
+
+    return read
+
+
+def in_order(rows: list[Row], order: tuple[SortKey, ...], state: Entries, names: Sequence[str]) -> list[Row]:
+    types = tuple(c.type for c in state.shape.state.columns)
+    return sorted(rows, key=total_order(order, types, reader(names)))

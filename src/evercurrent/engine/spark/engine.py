@@ -1,0 +1,161 @@
+"""The engine: a folder, a log, a session, and programs run over them.
+
+A transaction of few rows is run by the driver alone (`driver`); one that turns out to need more than the driver should
+hold, or that brings many rows, is run by Spark (`run`). Both give the same segments; `Report` says which ran and why.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from evercurrent.data.types import Type
+from evercurrent.data.zset import Row
+from evercurrent.delta.program import Program
+from evercurrent.engine.spark.driver import DriverRun
+from evercurrent.engine.spark.files import EMPTY, Folder, Segment
+from evercurrent.engine.spark.frames import Workshop
+from evercurrent.engine.spark.kept import Contents, Store
+from evercurrent.engine.spark.log import Log
+from evercurrent.engine.spark.pool import Pool, TooLarge
+from evercurrent.engine.spark.run import Outcome, Run
+from evercurrent.engine.spark.session import private, tune
+from evercurrent.engine.spark.shapes import consolidate, row_schema
+from evercurrent.engine.spark.types import rows_to_arrow
+
+SMALL_ROWS = 20_000
+"""Changes of at most so many rows are tried by the driver alone."""
+DRIVER_ENTRIES = 400_000
+"""So many entries of states the driver may hold in one transaction."""
+LARGE_ROWS = 300_000
+"""From here on results are written by the executors."""
+
+Strategy = str
+"""auto, driver or spark."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a transaction was run."""
+
+    strategy: str
+    reason: str
+    rows_in: int
+    read_bytes: int
+    jobs: int
+    seconds: float
+
+
+class Engine:
+    """Runs programs over one warehouse."""
+
+    def __init__(self, spark: Any, folder: Folder, strategy: Strategy = "auto") -> None:
+        self.folder = folder
+        self.session: SparkSession = private(spark)
+        self.log = Log(folder)
+        self.pool = Pool(folder)
+        self.strategy = strategy
+
+    # --- running -------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        program: Program,
+        stores: Mapping[str, Store],
+        inputs: Mapping[str, Segment],
+        *,
+        beginning: bool = False,
+    ) -> tuple[Outcome, Report]:
+        """One transaction: new segments, not yet known to anyone."""
+        begin = time.perf_counter()
+        rows = sum(s.rows for s in inputs.values())
+        reason = f"{rows} changed rows are more than {SMALL_ROWS}"
+        if self.strategy == "driver" or (self.strategy == "auto" and rows <= SMALL_ROWS):
+            self.pool.budget = DRIVER_ENTRIES
+            before = self.pool.read_bytes
+            try:
+                small = DriverRun(program, self.folder, self.pool, stores, beginning=beginning)
+                outcome = small.execute(inputs)
+                read = self.pool.read_bytes - before
+                seconds = time.perf_counter() - begin
+                return outcome, Report("driver", f"{rows} changed rows", rows, read, 0, seconds)
+            except TooLarge:
+                reason = f"the change touches more than {DRIVER_ENTRIES} entries"
+        elif self.strategy == "spark":
+            reason = "asked for"
+        workshop = self.workshop(rows)
+        outcome = Run(program, workshop, stores, beginning=beginning).execute(inputs)
+        seconds = time.perf_counter() - begin
+        return outcome, Report("spark", reason, rows, workshop.read_bytes, workshop.jobs, seconds)
+
+    def workshop(self, rows: int) -> Workshop:
+        large = rows > LARGE_ROWS
+        tune(self.session, large)
+        return Workshop(self.session, self.folder, large)
+
+    # --- reading and writing stores ------------------------------------------------------------------------
+
+    def write_rows(self, store: str, types: Sequence[Type], entries: Sequence[tuple[Row, int]]) -> Segment:
+        if not entries:
+            return EMPTY
+        names = [f"c{i}" for i in range(len(types))]
+        return self.folder.write(store, rows_to_arrow(types, names, entries, "w"))
+
+    def rows(self, store: Store, types: Sequence[Type]) -> list[tuple[Row, int]]:
+        """The rows of a store, consolidated, in the driver's hands."""
+        self.pool.budget = max(store.rows, 1)
+        return self.sums(self.pool.rows(store, row_schema(types), types))
+
+    def find(
+        self, store: Store, types: Sequence[Type], key: Sequence[int], wanted: set[Row]
+    ) -> list[tuple[Row, int]]:
+        """The rows whose columns at `key` are among the wanted tuples."""
+        if not store.segments or not wanted:
+            return []
+        self.pool.budget = DRIVER_ENTRIES + SMALL_ROWS
+        found = self.pool.rows(store, row_schema(types), types, key, wanted)
+        return self.sums([r for r in found if tuple(r[i] for i in key) in wanted])
+
+    def sums(self, rows: Sequence[tuple[Any, ...]]) -> list[tuple[Row, int]]:
+        totals: dict[Row, int] = {}
+        for row in rows:
+            totals[row[:-1]] = totals.get(row[:-1], 0) + row[-1]
+        return [(row, w) for row, w in totals.items() if w]
+
+    def whole(self, name: str, store: Store, types: Sequence[Type]) -> Segment:
+        """A store as one consolidated segment: its own if it is one, or a new one."""
+        if not store.segments:
+            return EMPTY
+        if not store.recent and len(store.base) == 1:
+            return store.base[0]
+        return self.merged(name, store, row_schema(types))
+
+    def merged(self, name: str, store: Store, schema: StructType) -> Segment:
+        """All segments of a store as one."""
+        workshop = self.workshop(store.rows)
+        frame = consolidate(workshop.read(schema, store.segments), schema)
+        return workshop.collect({name: frame})[name]
+
+    def frame(self, store: Store, types: Sequence[Type]) -> DataFrame | None:
+        """The rows of a store as a frame `c0, c1, ..., w`, consolidated; None if there is none."""
+        workshop = self.workshop(store.rows)
+        contents = Contents(workshop, row_schema(types), store)
+        return None if contents.empty else contents.entries()
+
+    # --- durability ----------------------------------------------------------------------------------------
+
+    def sync(self, segments: Sequence[Segment]) -> None:
+        """See to it that files are on the disk before a commit mentions them."""
+        for segment in segments:
+            for file in segment.files:
+                handle = os.open(self.folder.path(file), os.O_RDONLY)
+                try:
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)

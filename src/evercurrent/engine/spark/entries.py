@@ -1,0 +1,269 @@
+"""The entries of one state in the driver's hands: what was read of the store, and what the transaction adds.
+
+An entry is told by the state's columns and dependents together: while what a key determines changes, the old and the new
+entry stand side by side, one of them on its way to weight zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow
+
+from evercurrent.data.types import Decimal, Type
+from evercurrent.data.zset import Row
+from evercurrent.delta.program import WEIGHT, Rule
+from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.pool import Pool
+from evercurrent.engine.spark.shapes import Shape
+from evercurrent.engine.spark.types import arrow_schema, internal, plain
+from evercurrent.term.aggregates import evaluate_aggregate, exact_sum
+from evercurrent.term.evaluate import compile_term
+
+Totals = list[int]
+"""The weight, then the sums of integers and decimals, in the order of the shape."""
+
+
+class Entries:
+    """One state. `old` are entries that were read, `new` what is added to them; bags likewise, by entry and value."""
+
+    def __init__(self, shape: Shape, pool: Pool, stores: Mapping[str, Store]) -> None:
+        self.shape = shape
+        self.pool = pool
+        s = shape.state
+        self.store = stores.get(s.name, Store())
+        self.bag_stores = {i: stores.get(shape.bag_store(i), Store()) for i in shape.bags}
+        self.width = len(s.columns)
+        self.members = [c.name for c in (*s.columns, *s.dependents)]
+        self.types: list[Type] = [c.type for c in (*s.columns, *s.dependents)]
+        self.names = [*self.members, WEIGHT, *(a.name for a in s.accumulators)]
+        self.scales = {i: _scale(s.accumulators[i].type) for i in shape.sums}
+        self.zero: Totals = [0] * (1 + len(shape.sums))
+        self.old: dict[Row, Totals] = {}
+        self.new: dict[Row, Totals] = {}
+        self.bags_new: dict[int, dict[Row, dict[Row, int]]] = {i: {} for i in shape.bags}
+        self.bags_old: dict[int, dict[Row, dict[Row, int]]] = {i: {} for i in shape.bags}
+        self.read_keys: dict[tuple[str, ...], set[Row]] = {}
+        self.old_index: dict[tuple[str, ...], dict[Row, list[Row]]] = {}
+        self.read_bags: set[Row] = set()
+
+    # --- adding --------------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        rule: Rule,
+        rows: Sequence[Row],
+        names: Sequence[str],
+        columns: Sequence[Callable[[Row], Any]],
+        count: Callable[[Row], Any],
+    ) -> None:
+        codes = [*columns, *(compile_term(t, names) for t in rule.dependents)]
+        sums = []
+        bags = []
+        for i, a in enumerate(rule.amounts):
+            where = None if a.where is None else compile_term(a.where, names)
+            args = [compile_term(t, names) for t in a.args]
+            if i in self.shape.sums:
+                sums.append((where, args[0]))
+            else:
+                assert a.weight is not None
+                bags.append((i, where, args, compile_term(a.weight, names)))
+        for row in rows:
+            key = tuple(c(row) for c in codes)
+            totals = self.new.get(key)
+            if totals is None:
+                totals = self.new[key] = self.zero.copy()
+            totals[0] += count(row)
+            for j, (where, amount) in enumerate(sums, 1):
+                if where is None or where(row) is True:
+                    totals[j] += amount(row)
+            for i, where, args, weight in bags:
+                if where is None or where(row) is True:
+                    bag = self.bags_new[i].setdefault(key[: self.width], {})
+                    value = tuple(a(row) for a in args)
+                    bag[value] = bag.get(value, 0) + weight(row)
+
+    def added(self) -> Iterator[tuple[str, pyarrow.Table]]:
+        """What is to be written: for the state's store, and for the store of each bag."""
+        rows = [(key, totals) for key, totals in self.new.items() if any(totals)]
+        if rows:
+            yield self.shape.state.name, self.table(rows)
+        for i, bags in self.bags_new.items():
+            entries = [((*key, *value), w) for key, bag in bags.items() for value, w in bag.items() if w]
+            if entries:
+                yield self.shape.bag_store(i), self.bag_table(i, entries)
+
+    def table(self, rows: Sequence[tuple[Row, Totals]]) -> pyarrow.Table:
+        schema = arrow_schema(self.shape.schema)
+        arrays = [
+            pyarrow.array([plain(t, key[i]) for key, _ in rows], schema.field(i).type)
+            for i, t in enumerate(self.types)
+        ]
+        arrays.append(pyarrow.array([totals[0] for _, totals in rows], pyarrow.int64()))
+        for j, scale in enumerate(self.scales.values(), 1):
+            t = Decimal(38, scale)
+            field = schema.field(len(self.types) + j)
+            arrays.append(pyarrow.array([plain(t, totals[j]) for _, totals in rows], field.type))
+        return pyarrow.Table.from_arrays(arrays, schema=schema)
+
+    def bag_table(self, i: int, entries: Sequence[tuple[Row, int]]) -> pyarrow.Table:
+        schema = arrow_schema(self.shape.bag_schema(i))
+        types = [*self.types[: self.width], *self.shape.bag_types(i)]
+        arrays = [
+            pyarrow.array([plain(t, row[j]) for row, _ in entries], schema.field(j).type)
+            for j, t in enumerate(types)
+        ]
+        arrays.append(pyarrow.array([w for _, w in entries], pyarrow.int64()))
+        return pyarrow.Table.from_arrays(arrays, schema=schema)
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    def fetch(self, by: tuple[str, ...], keys: Collection[Row]) -> dict[Row, list[Row]]:
+        """The stored entries under these keys; each key is read once."""
+        known = self.read_keys.setdefault(by, set())
+        index = self.old_index.setdefault(by, {})
+        missing = {k for k in keys if k not in known}
+        if not missing or not self.store.segments:
+            return index
+        known |= missing
+        at = [self.members.index(name) for name in by]
+        listed: list[Any] = list(self.types)
+        wanted = missing if by else None
+        found: dict[Row, Totals] = {}
+        for row in self.pool.rows(self.store, self.shape.schema, listed, at, wanted):
+            key = row[: len(self.types)]
+            if tuple(key[i] for i in at) not in missing:
+                continue
+            totals = found.setdefault(key, self.zero.copy())
+            totals[0] += row[len(self.types)]
+            for j, scale in enumerate(self.scales.values(), 1):
+                totals[j] += self.exact(row[len(self.types) + j], scale)
+        for key, totals in found.items():
+            if totals[0]:
+                index.setdefault(tuple(key[i] for i in at), []).append(key)
+                self.old[key] = totals
+        return index
+
+    def exact(self, value: Any, scale: int) -> int:
+        return int(internal(Decimal(38, scale), value))
+
+    def index(self, by: tuple[str, ...], keys: Collection[Row]) -> dict[Row, list[Row]]:
+        """The entries of weight other than zero under each of these keys, as the state is now."""
+        stored = self.fetch(by, keys)
+        at = [self.members.index(name) for name in by]
+        result: dict[Row, list[Row]] = {}
+        for key in keys:
+            kept = [e for e in stored.get(key, ()) if self.weight(e)]
+            if kept:
+                result[key] = kept
+        for entry, totals in self.new.items():
+            key = tuple(entry[i] for i in at)
+            if key in keys and entry not in self.old and totals[0]:
+                result.setdefault(key, []).append(entry)
+        return result
+
+    def weight(self, entry: Row) -> int:
+        return self.old.get(entry, self.zero)[0] + self.new.get(entry, self.zero)[0]
+
+    def totals(self, entry: Row, new: bool) -> Totals:
+        old = self.old.get(entry, self.zero)
+        if not new or entry not in self.new:
+            return old
+        return [a + b for a, b in zip(old, self.new[entry], strict=True)]
+
+    def read(self, entry: Row, names: Sequence[str], new: bool = True) -> Row:
+        """What is asked of an entry: members, the weight, sums, aggregates."""
+        totals = self.totals(entry, new)
+        result = []
+        for name in names:
+            if name == WEIGHT:
+                result.append(totals[0])
+            elif name in self.members:
+                result.append(entry[self.members.index(name)])
+            else:
+                result.append(self.accumulated(entry, name, totals, new))
+        return tuple(result)
+
+    def accumulated(self, entry: Row, name: str, totals: Totals, new: bool) -> Any:
+        i = next(j for j, a in enumerate(self.shape.state.accumulators) if a.name == name)
+        if i in self.shape.sums:
+            return totals[1 + list(self.shape.sums).index(i)]
+        bag = self.bag(i, entry[: self.width], new)
+        a = self.shape.state.accumulators[i]
+        if a.aggregate is None:
+            return exact_sum(x for (x,), w in bag.items() for _ in range(w))
+        n = len(a.aggregate.args)
+        return evaluate_aggregate(a.aggregate, [(x[:n], x[n:], w) for x, w in bag.items()])
+
+    def bag(self, i: int, key: Row, new: bool) -> dict[Row, int]:
+        self.fetch_bags({key})
+        result = dict(self.bags_old[i].get(key, {}))
+        if new:
+            for value, w in self.bags_new[i].get(key, {}).items():
+                total = result.get(value, 0) + w
+                if total:
+                    result[value] = total
+                else:
+                    result.pop(value, None)
+        return {v: w for v, w in result.items() if w}
+
+    def fetch_bags(self, keys: Collection[Row]) -> None:
+        missing = {k for k in keys if k not in self.read_bags}
+        if not missing:
+            return
+        self.read_bags |= missing
+        at = list(range(self.width))
+        for i, store in self.bag_stores.items():
+            if not store.segments:
+                continue
+            types = [*self.types[: self.width], *self.shape.bag_types(i)]
+            wanted = missing if self.width else None
+            for row in self.pool.rows(store, self.shape.bag_schema(i), types, at, wanted):
+                key = row[: self.width]
+                if key in missing:
+                    bag = self.bags_old[i].setdefault(key, {})
+                    value = row[self.width : -1]
+                    bag[value] = bag.get(value, 0) + row[-1]
+
+    # --- groups --------------------------------------------------------------------------------------------
+
+    def groups(self, key: tuple[str, ...], always: bool) -> Iterator[Group]:
+        """The groups that the transaction has touched."""
+        at = [self.members.index(name) for name in key]
+        touched: dict[Row, set[Row]] = {}
+        for entry in self.new:
+            touched.setdefault(tuple(entry[i] for i in at), set()).add(entry)
+        if always and not key:
+            touched.setdefault((), set())
+        if not touched:
+            return
+        stored = self.fetch(key, set(touched))
+        if self.shape.bags:
+            self.fetch_bags({e[: self.width] for es in touched.values() for e in es})
+        for value, entries in touched.items():
+            yield Group(self, entries | set(stored.get(value, ())))
+
+
+class Group:
+    """The entries of one group, before the transaction and after."""
+
+    def __init__(self, state: Entries, members: set[Row]) -> None:
+        self.state = state
+        self.members = members
+
+    def entries(self, new: bool, scalar: bool) -> Iterator[Row]:
+        if scalar:
+            yield ()
+            return
+        for entry in self.members:
+            if self.state.totals(entry, new)[0]:
+                yield entry
+
+    def copies(self, new: bool) -> list[Row]:
+        width = self.state.width
+        return [e[:width] for e in self.members for _ in range(self.state.totals(e, new)[0])]
+
+
+def _scale(t: Type) -> int:
+    return t.scale if isinstance(t, Decimal) else 0

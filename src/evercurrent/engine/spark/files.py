@@ -1,0 +1,125 @@
+"""The folder of a warehouse: what lies where, and how a file comes to lie there whole.
+
+    _log/00000000000000000007.json    the commits, see `log`
+    _log/snapshots/                   what each commit points to
+    data/<store>/<id>.parquet         segments
+    views/<name>/                     views as Delta tables
+    quarantine/                       input rows that were set aside
+
+A file is written under a name that nobody knows and becomes known only by a commit; so whatever a crash leaves behind is
+not part of any version and can be removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+
+from evercurrent.errors import StorageError, UnsupportedError
+
+ROW_GROUP = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Weighted rows in Parquet files; paths are relative to the warehouse."""
+
+    files: tuple[str, ...]
+    rows: int
+    bytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {"files": list(self.files), "rows": self.rows, "bytes": self.bytes}
+
+    @staticmethod
+    def of_json(value: dict[str, Any]) -> Segment:
+        return Segment(tuple(value["files"]), value["rows"], value["bytes"])
+
+
+EMPTY = Segment((), 0, 0)
+
+
+def slug(name: str) -> str:
+    """A folder's name for any name: a few letters to read, a digest to tell apart."""
+    letters = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40] or "x"
+    return f"{letters}-{hashlib.sha256(name.encode()).hexdigest()[:10]}"
+
+
+class Folder:
+    """A warehouse's folder on a file system that driver and executors share."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        text = os.fspath(path)
+        if re.match(r"^[a-z0-9]{2,}:", text) and not text.startswith("file:"):
+            raise UnsupportedError(
+                f"a warehouse at {text.split(':')[0]}: is not built yet",
+                hint="give a path on a file system that the driver and all executors share",
+            )
+        self.root = Path(text.removeprefix("file://").removeprefix("file:")).absolute()
+
+    def make(self) -> None:
+        try:
+            for name in ("_log/snapshots", "data", "views"):
+                (self.root / name).mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise StorageError(f"the warehouse {self.root} cannot be made: {problem}") from problem
+
+    def path(self, relative: str) -> str:
+        return str(self.root / relative)
+
+    def fresh(self, store: str) -> str:
+        """A new relative path in a store's folder."""
+        (self.root / "data" / slug(store)).mkdir(parents=True, exist_ok=True)
+        return f"data/{slug(store)}/{uuid.uuid4().hex}"
+
+    def write(self, store: str, table: pyarrow.Table) -> Segment:
+        """Write rows that are in the driver's hands."""
+        if table.num_rows == 0:
+            return EMPTY
+        relative = self.fresh(store) + ".parquet"
+        pyarrow.parquet.write_table(
+            table, self.path(relative), row_group_size=ROW_GROUP, compression="zstd", store_schema=False
+        )
+        return Segment((relative,), table.num_rows, os.path.getsize(self.path(relative)))
+
+    def written(self, relative: str) -> Segment:
+        """The segment that executors have written into a folder."""
+        parts = sorted(p for p in (self.root / relative).iterdir() if p.name.endswith(".parquet"))
+        files, rows, size = [], 0, 0
+        for part in parts:
+            count = pyarrow.parquet.read_metadata(part).num_rows
+            if count:
+                files.append(f"{relative}/{part.name}")
+                rows += count
+                size += part.stat().st_size
+        return Segment(tuple(files), rows, size)
+
+    def remove(self, files: Iterable[str]) -> int:
+        """Remove files that no version mentions; gives how many bytes they took."""
+        freed = 0
+        for relative in files:
+            path = self.root / relative
+            if path.exists():
+                freed += path.stat().st_size
+                path.unlink()
+        return freed
+
+    def data_files(self) -> list[str]:
+        """All segment files that lie there, mentioned or not."""
+        return [str(p.relative_to(self.root)) for p in (self.root / "data").rglob("*.parquet")]
+
+    def clear_empty(self) -> None:
+        """Remove folders in which nothing but markers of finished jobs is left."""
+        for folder in (self.root / "data").glob("*/*"):
+            if folder.is_dir() and not list(folder.glob("*.parquet")):
+                shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,88 @@
+"""Results of Spark, made into segments: many small ones in one job, or each large one by the executors.
+
+The floor of a batch is the number of its jobs, not of its rows. So results that are wanted at the same time are collected
+as one: a union of all, each in columns of its own, with a tag that says which row belongs to which. A large result must
+not pass through the driver: the executors write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+import pyarrow
+import pyarrow.compute
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from evercurrent.engine.spark.files import Folder, Segment
+from evercurrent.engine.spark.types import arrow_schema
+
+TAG = "t"
+
+
+@dataclass
+class Workshop:
+    """Where frames are read, computed and written. `large`: the executors write."""
+
+    session: SparkSession
+    folder: Folder
+    large: bool = False
+    jobs: int = 0
+    read_bytes: int = 0
+    written: list[Segment] = field(default_factory=list)
+
+    def read(self, schema: StructType, segments: Sequence[Segment]) -> DataFrame:
+        """The rows of segments, at least one."""
+        self.read_bytes += sum(s.bytes for s in segments)
+        paths = [self.folder.path(f) for s in segments for f in s.files]
+        return self.session.read.schema(schema).parquet(*paths)
+
+    def collect(self, frames: Mapping[str, DataFrame]) -> dict[str, Segment]:
+        """Compute frames and write each to a segment of the store that bears its name."""
+        if not frames:
+            return {}
+        if self.large:
+            result = {store: self._by_executors(store, frame) for store, frame in frames.items()}
+        else:
+            tables = self.tables(frames)
+            result = {store: self.folder.write(store, table) for store, table in tables.items()}
+        self.written += result.values()
+        return result
+
+    def _by_executors(self, store: str, frame: DataFrame) -> Segment:
+        self.jobs += 1
+        relative = self.folder.fresh(store)
+        frame.write.option("compression", "zstd").parquet(self.folder.path(relative))
+        return self.folder.written(relative)
+
+    def tables(self, frames: Mapping[str, DataFrame]) -> dict[str, pyarrow.Table]:
+        """Several frames by one job, as Arrow tables."""
+        self.jobs += 1
+        names = list(frames)
+        if len(names) == 1:
+            frame = frames[names[0]]
+            return {names[0]: frame.toArrow().cast(arrow_schema(frame.schema))}
+        schemas = [frames[name].schema for name in names]
+        branches = []
+        for i, name in enumerate(names):
+            own = [
+                F.col(f.name).alias(f"x{j}_{f.name}")
+                if i == j
+                else F.lit(None).cast(f.dataType).alias(f"x{j}_{f.name}")
+                for j, schema in enumerate(schemas)
+                for f in schema.fields
+            ]
+            branches.append(frames[name].select(F.lit(i).alias(TAG), *own))
+        whole = reduce(DataFrame.union, branches).toArrow()
+        result = {}
+        for i, (name, schema) in enumerate(zip(names, schemas, strict=True)):
+            rows = whole.filter(pyarrow.compute.equal(whole.column(TAG), i))
+            own_columns = [rows.column(f"x{i}_{f.name}") for f in schema.fields]
+            target = arrow_schema(schema)
+            result[name] = pyarrow.Table.from_arrays(
+                [c.cast(f.type) for c, f in zip(own_columns, target, strict=True)], schema=target
+            )
+        return result

@@ -1,0 +1,113 @@
+"""Entries of stores, by key, read by the driver without a job.
+
+A lookup of few keys needs no cluster: segments are read with pyarrow, row groups whose statistics exclude every key are
+left out, and only the entries of the asked keys become Python values. Segments are immutable, so small files that were
+read once stay in memory (up to `CACHE_BYTES`, oldest out first).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import pyarrow
+import pyarrow.compute
+import pyarrow.dataset
+import pyarrow.parquet
+from pyspark.sql.types import StructType
+
+from evercurrent.data.types import Array, Float, Map, Struct, Type
+from evercurrent.data.zset import Row
+from evercurrent.engine.spark.files import Folder
+from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.types import arrow_schema, internal, plain
+
+CACHE_BYTES = 256 * 1024 * 1024
+SMALL_FILE = 16 * 1024 * 1024
+
+
+class TooLarge(Exception):
+    """This is more than the driver should hold: the cluster is to do it."""
+
+
+class Pool:
+    """Reads stores of one warehouse. `budget`: how many entries may become Python values in one transaction."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.cache: OrderedDict[str, pyarrow.Table] = OrderedDict()
+        self.cached = 0
+        self.read_bytes = 0
+        self.budget = 0
+
+    def table(self, file: str, schema: pyarrow.Schema) -> pyarrow.Table:
+        found = self.cache.get(file)
+        if found is not None:
+            self.cache.move_to_end(file)
+            return found
+        table = pyarrow.parquet.read_table(self.folder.path(file), partitioning=None).select(schema.names)
+        table = table.cast(schema)
+        self.read_bytes += table.nbytes
+        self.cache[file] = table
+        self.cached += table.nbytes
+        while self.cached > CACHE_BYTES and len(self.cache) > 1:
+            _, old = self.cache.popitem(last=False)
+            self.cached -= old.nbytes
+        return table
+
+    def rows(
+        self,
+        store: Store,
+        schema: StructType,
+        types: Sequence[Type],
+        key: Sequence[int] = (),
+        wanted: Collection[Row] | None = None,
+    ) -> list[tuple[Any, ...]]:
+        """Rows of all segments as tuples in the order of the schema, internal values by `types`, totals after them as they are.
+
+        With `wanted`, at least those whose columns at `key` are among these tuples; other rows may come along.
+        """
+        arrow = arrow_schema(schema)
+        position = next((p for p, i in enumerate(key) if filterable(types[i])), None)
+        values = None
+        if wanted is not None and position is not None:
+            i = key[position]
+            plains = [plain(types[i], v) for v in {k[position] for k in wanted}]
+            values = pyarrow.array(plains, arrow.field(i).type)
+        result: list[tuple[Any, ...]] = []
+        for segment in store.segments:
+            for file in segment.files:
+                name = arrow.field(key[position]).name if position is not None else ""
+                result += self._decode(self._chosen(file, segment.bytes, arrow, name, values), types)
+        return result
+
+    def _chosen(
+        self, file: str, size: int, schema: pyarrow.Schema, name: str, values: pyarrow.Array | None
+    ) -> pyarrow.Table:
+        if values is None or size <= SMALL_FILE:
+            table = self.table(file, schema)
+            if values is None:
+                return table
+            return table.filter(pyarrow.compute.is_in(table.column(name), values))
+        condition = pyarrow.dataset.field(name).isin(values)
+        data = pyarrow.dataset.dataset(self.folder.path(file), format="parquet", schema=schema)
+        self.read_bytes += size
+        return data.to_table(filter=condition)
+
+    def _decode(self, table: pyarrow.Table, types: Sequence[Type]) -> list[tuple[Any, ...]]:
+        self.budget -= table.num_rows
+        if self.budget < 0:
+            raise TooLarge
+        columns = []
+        for i in range(table.num_columns):
+            values = table.column(i).to_pylist()
+            if i < len(types):
+                values = [internal(types[i], v) for v in values]
+            columns.append(values)
+        return list(zip(*columns, strict=True))
+
+
+def filterable(t: Type) -> bool:
+    """Whether Arrow's equality of values is ours."""
+    return not isinstance(t, Float | Array | Map | Struct)

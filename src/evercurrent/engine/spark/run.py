@@ -1,0 +1,173 @@
+"""One transaction: the deltas of inputs become segments of states and deltas of relations.
+
+    for each level (see `schedule`):
+        one job    what rules have added to the relations and states of this level
+        one job    the change of the keyed relations of this level
+        then       the rules of these relations, which add to higher levels; they are only written down here
+
+Nothing that runs here changes what is stored: it writes files that only a commit makes known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import assert_never
+
+from pyspark.sql import DataFrame
+
+from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, Relation, Rule
+from evercurrent.engine.spark.files import EMPTY, Segment
+from evercurrent.engine.spark.frames import Workshop
+from evercurrent.engine.spark.kept import Contents, Store, union
+from evercurrent.engine.spark.keyed import Groups, change
+from evercurrent.engine.spark.rules import States, bag_of, entries_of, is_copy, rows_of, run_rule
+from evercurrent.engine.spark.schedule import levels
+from evercurrent.engine.spark.shapes import Shape, consolidate, relation_schema
+from evercurrent.errors import UnsupportedError
+
+BROADCAST_ROWS = 200_000
+"""A delta of at most so many rows is sent whole to every executor."""
+
+
+@dataclass
+class Outcome:
+    """What a transaction makes: new segments of stores (states and bags), deltas of relations."""
+
+    stores: dict[str, Segment] = field(default_factory=dict)
+    deltas: dict[str, Segment] = field(default_factory=dict)
+
+
+class Run:
+    """A program, the stores as they are, and one transaction."""
+
+    def __init__(
+        self,
+        program: Program,
+        workshop: Workshop,
+        stores: Mapping[str, Store],
+        *,
+        beginning: bool = False,
+        only: frozenset[int] | None = None,
+    ) -> None:
+        self.program = program
+        self.workshop = workshop
+        self.beginning = beginning
+        self.only = only  # identities of the rules that are run; None: all
+        names = count()
+        self.shapes = {s.name: Shape(s) for s in program.states}
+        self.contents: dict[str, Contents] = {}
+        for name, shape in self.shapes.items():
+            self.contents[name] = Contents(workshop, shape.schema, stores.get(name, Store()))
+            for i in shape.bags:
+                store = shape.bag_store(i)
+                self.contents[store] = Contents(workshop, shape.bag_schema(i), stores.get(store, Store()))
+        self.states = States(self.shapes, self.contents, lambda: f"v{next(names)}")
+        self.rows: dict[str, list[DataFrame]] = {}  # what has been added to linear relations
+        self.copies: dict[str, list[Segment]] = {}  # segments that serve a state as they are
+        self.outcome = Outcome()
+        self.relations = {r.name: r for r in program.relations}
+
+    def execute(self, inputs: Mapping[str, Segment]) -> Outcome:
+        """Run the transaction; `inputs` are the deltas of inputs, consolidated."""
+        for name, segment in inputs.items():
+            if segment.rows and name in self.relations:
+                self.outcome.deltas[name] = segment
+        for level in levels(self.program):
+            self.settle(level.relations, level.states)
+            for r in level.relations:
+                self.trigger(r)
+        return self.outcome
+
+    # --- one level -----------------------------------------------------------------------------------------
+
+    def settle(self, relations: Iterable[Relation], states: Iterable[str]) -> None:
+        """Compute what was added to these, then the change of the keyed ones."""
+        wanted: dict[str, DataFrame] = {}
+        for name in states:
+            shape = self.shapes[name]
+            for store in (name, *(shape.bag_store(i) for i in shape.bags)):
+                contents = self.contents[store]
+                if len(self.copies.get(store, ())) == len(contents.pending) <= 1:
+                    self.outcome.stores[store] = next(iter(self.copies.get(store, ())), EMPTY)
+                elif contents.pending:
+                    added = union(contents.pending)
+                    assert added is not None
+                    wanted[store] = consolidate(added, contents.schema)
+        linear = {}
+        for r in relations:
+            if isinstance(r, Linear) and r.name in self.rows:
+                added = union(self.rows[r.name])
+                assert added is not None
+                linear[f"{r.name}\0delta"] = r
+                wanted[f"{r.name}\0delta"] = consolidate(added, relation_schema(r.columns))
+            elif isinstance(r, Fixpoint) and any(loop.body in self.rows for loop in r.loops):
+                raise UnsupportedError("recursive views are not there on Spark yet")
+        for store, segment in self.workshop.collect(wanted).items():
+            if store in linear:
+                self.outcome.deltas[linear[store].name] = segment
+            else:
+                self.outcome.stores[store] = segment
+                contents = self.contents[store]
+                contents.pending = [self.read(contents, segment)] if segment.rows else []
+        changed = {}
+        for r in relations:
+            if isinstance(r, Keyed) and self.moved(r):
+                shape = self.shapes[r.state]
+                groups = Groups(r, shape, self.contents, self.broadcast(r.state), self.beginning)
+                changed[f"{r.name}\0delta"] = change(groups)
+        for store, segment in self.workshop.collect(changed).items():
+            self.outcome.deltas[store.removesuffix("\0delta")] = segment
+
+    def read(self, contents: Contents, segment: Segment) -> DataFrame:
+        return self.workshop.read(contents.schema, [segment])
+
+    def broadcast(self, state: str) -> bool:
+        return self.outcome.stores.get(state, EMPTY).rows <= BROADCAST_ROWS
+
+    def moved(self, r: Keyed) -> bool:
+        """Whether a keyed relation can have a change: its state has one, or it gives out its first row."""
+        if self.beginning and isinstance(r.function, Finalize) and r.function.scalar:
+            return self.needed(r)
+        shape = self.shapes[r.state]
+        stores = (r.state, *(shape.bag_store(i) for i in shape.bags))
+        return any(self.outcome.stores.get(s, EMPTY).rows for s in stores)
+
+    def needed(self, r: Keyed) -> bool:
+        return self.only is None or r.name in self.wanted
+
+    wanted: frozenset[str] = frozenset()
+
+    # --- rules ---------------------------------------------------------------------------------------------
+
+    def trigger(self, r: Relation) -> None:
+        match r:
+            case Input(name, columns) | Linear(name, columns) | Keyed(name, columns):
+                segment = self.outcome.deltas.get(name, EMPTY)
+                if segment.rows:
+                    delta = self.workshop.read(relation_schema(columns), [segment])
+                    for rule in self.program.triggers.get(name, ()):
+                        if self.only is None or id(rule) in self.only:
+                            self.add(rule, delta, segment)
+            case Fixpoint():
+                return
+            case _:
+                assert_never(r)
+
+    def add(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
+        """Write down what a rule adds."""
+        if rule.into in self.shapes and is_copy(rule):
+            self.contents[rule.into].pending.append(delta)
+            self.copies.setdefault(rule.into, []).append(segment)
+            return
+        flow = run_rule(rule, delta, self.states, segment.rows <= BROADCAST_ROWS)
+        if flow is None:
+            return
+        if rule.into not in self.shapes:
+            self.rows.setdefault(rule.into, []).append(rows_of(rule, flow))
+            return
+        shape = self.shapes[rule.into]
+        self.contents[rule.into].pending.append(entries_of(rule, flow, shape))
+        for i in shape.bags:
+            self.contents[shape.bag_store(i)].pending.append(bag_of(rule, flow, shape, i))

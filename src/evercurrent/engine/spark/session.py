@@ -1,0 +1,50 @@
+"""The private session in which everything runs.
+
+The user's session keeps its settings; a sibling of it, on the same cluster, has those that answers depend on (ANSI mode,
+UTC) and those that small batches are quick with. It shares the cluster, its caches and its catalog, not its settings.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from evercurrent.errors import QueryError
+
+SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.constraintPropagation.enabled": "true",
+}
+
+SMALL = {"spark.sql.adaptive.enabled": "false"}
+LARGE = {"spark.sql.adaptive.enabled": "true"}
+
+
+def private(spark: Any) -> SparkSession:
+    """A session of our own beside the user's."""
+    if not isinstance(spark, SparkSession) or not hasattr(spark, "newSession"):
+        raise QueryError("spark must be a SparkSession", hint="ec.connect(spark=spark, path=...)")
+    session = spark.newSession()
+    for name, value in SETTINGS.items():
+        session.conf.set(name, value)
+    return session
+
+
+def tune(session: SparkSession, large: bool, partitions: int | None = None) -> None:
+    """Few partitions and no adaptive planning for small batches; for large ones, as the cluster is set up."""
+    for name, value in (LARGE if large else SMALL).items():
+        session.conf.set(name, value)
+    cores = session.sparkContext.defaultParallelism
+    wanted = partitions or (max(2, cores) * 4 if large else min(4, max(2, cores)))
+    session.conf.set("spark.sql.shuffle.partitions", str(wanted))

@@ -1,0 +1,245 @@
+"""Types and values on the way to Spark and back.
+
+Decimals are Spark's own decimals here; only the live engine scales integers. A sum of integers is kept in DECIMAL(38,0),
+which passes the range of BIGINT on the way to a value within it (law P3 of programs: accumulators have no bounds). The
+type of a bare NULL has no column of its own in Parquet: it is stored as a STRING that is always NULL.
+
+>>> stored_sum(BIGINT)
+DecimalType(38,0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, assert_never
+
+import pyarrow
+from pyspark.sql import types as spark
+
+from evercurrent.data.types import (
+    BIGINT,
+    Array,
+    Binary,
+    Boolean,
+    Collection,
+    Date,
+    Decimal,
+    Float,
+    Integer,
+    Interval,
+    Map,
+    Member,
+    Null,
+    Reference,
+    String,
+    Struct,
+    Timestamp,
+    Type,
+)
+from evercurrent.data.values import give_out, take_in
+from evercurrent.data.zset import Row
+from evercurrent.errors import UnsupportedError
+
+
+def spark_type(t: Type) -> spark.DataType:
+    match t:
+        case Null() | String():
+            return spark.StringType()
+        case Boolean():
+            return spark.BooleanType()
+        case Integer(bits):
+            return {8: spark.ByteType, 16: spark.ShortType, 32: spark.IntegerType, 64: spark.LongType}[bits]()
+        case Float(bits):
+            return spark.FloatType() if bits == 32 else spark.DoubleType()
+        case Decimal(precision, scale):
+            return spark.DecimalType(precision, scale)
+        case Binary():
+            return spark.BinaryType()
+        case Date():
+            return spark.DateType()
+        case Timestamp(zone):
+            return spark.TimestampType() if zone else spark.TimestampNTZType()
+        case Interval("months"):
+            return spark.YearMonthIntervalType()
+        case Interval():
+            return spark.DayTimeIntervalType()
+        case Array(element):
+            return spark.ArrayType(spark_type(element))
+        case Map(key, value):
+            return spark.MapType(spark_type(key), spark_type(value))
+        case Struct(members):
+            return spark.StructType([spark.StructField(m.name, spark_type(m.type)) for m in members])
+        case Collection() | Reference():
+            raise UnsupportedError(f"values of type {t} cannot be kept on Spark yet")
+        case _:
+            assert_never(t)
+
+
+def require_stored(t: Type) -> None:
+    """Refuse what has no place in Parquet files that Spark and others read alike."""
+    match t:
+        case Interval() | Collection() | Reference():
+            raise UnsupportedError(
+                f"a column of type {t} cannot be kept on Spark yet", hint="keep it as a number"
+            )
+        case Array(element):
+            require_stored(element)
+        case Map(key, value):
+            require_stored(key)
+            require_stored(value)
+        case Struct(members):
+            for m in members:
+                require_stored(m.type)
+        case _:
+            return
+
+
+def stored_sum(t: Type) -> spark.DataType:
+    """The type in which a sum is kept."""
+    return spark.DecimalType(38, 0) if isinstance(t, Integer) else spark_type(t)
+
+
+def arrow_type(t: spark.DataType) -> pyarrow.DataType:
+    """The Arrow type that Spark's own Arrow output has, so that files of drivers and executors are alike."""
+    match t:
+        case spark.BooleanType():
+            return pyarrow.bool_()
+        case spark.ByteType():
+            return pyarrow.int8()
+        case spark.ShortType():
+            return pyarrow.int16()
+        case spark.IntegerType():
+            return pyarrow.int32()
+        case spark.LongType():
+            return pyarrow.int64()
+        case spark.FloatType():
+            return pyarrow.float32()
+        case spark.DoubleType():
+            return pyarrow.float64()
+        case spark.DecimalType():
+            return pyarrow.decimal128(t.precision, t.scale)
+        case spark.BinaryType():
+            return pyarrow.binary()
+        case spark.DateType():
+            return pyarrow.date32()
+        case spark.TimestampType():
+            return pyarrow.timestamp("us", tz="UTC")
+        case spark.TimestampNTZType():
+            return pyarrow.timestamp("us")
+        case spark.ArrayType():
+            return pyarrow.list_(arrow_type(t.elementType))
+        case spark.MapType():
+            return pyarrow.map_(arrow_type(t.keyType), arrow_type(t.valueType))
+        case spark.StructType():
+            return pyarrow.struct([pyarrow.field(f.name, arrow_type(f.dataType)) for f in t.fields])
+        case _:
+            return pyarrow.string()
+
+
+def arrow_schema(schema: spark.StructType) -> pyarrow.Schema:
+    return pyarrow.schema([pyarrow.field(f.name, arrow_type(f.dataType)) for f in schema.fields])
+
+
+def type_of(t: spark.DataType) -> Type:
+    """Our type for one of Spark's; for schemas of tables that others write."""
+    match t:
+        case spark.NullType():
+            return Null()
+        case spark.BooleanType():
+            return Boolean()
+        case spark.ByteType():
+            return Integer(8)
+        case spark.ShortType():
+            return Integer(16)
+        case spark.IntegerType():
+            return Integer(32)
+        case spark.LongType():
+            return Integer(64)
+        case spark.FloatType():
+            return Float(32)
+        case spark.DoubleType():
+            return Float(64)
+        case spark.DecimalType():
+            return Decimal(t.precision, t.scale)
+        case spark.StringType():
+            return String()
+        case spark.BinaryType():
+            return Binary()
+        case spark.DateType():
+            return Date()
+        case spark.TimestampType():
+            return Timestamp(True)
+        case spark.TimestampNTZType():
+            return Timestamp(False)
+        case spark.ArrayType():
+            return Array(type_of(t.elementType))
+        case spark.MapType():
+            return Map(type_of(t.keyType), type_of(t.valueType))
+        case spark.StructType():
+            return Struct(tuple(Member(f.name, type_of(f.dataType), f.nullable) for f in t.fields))
+        case _:
+            raise UnsupportedError(f"columns of Spark's type {t.simpleString()} cannot be read yet")
+
+
+# --- rows --------------------------------------------------------------------------------------------------
+
+
+def plain(t: Type, value: Any) -> Any:
+    """An internal value as Arrow's constructors take it."""
+    if value is None:
+        return None
+    match t:
+        case Array(element):
+            return [plain(element, v) for v in value]
+        case Map(key, element):
+            return [(plain(key, k), plain(element, v)) for k, v in value.items()]
+        case Struct(members):
+            return {m.name: plain(m.type, v) for m, v in zip(members, value, strict=True)}
+        case _:
+            return give_out(t, value)
+
+
+def internal(t: Type, value: Any) -> Any:
+    """A value as Arrow gives it out (`to_pylist`), in internal representation."""
+    if value is None or isinstance(t, Null):
+        return None
+    match t:
+        case Array(element):
+            return tuple(internal(element, v) for v in value)
+        case Map(key, element):
+            entries = value.items() if isinstance(value, dict) else value
+            return take_in(t, {}) if not entries else _map(key, element, entries)
+        case Struct(members):
+            return tuple(internal(m.type, value[m.name]) for m in members)
+        case _:
+            return take_in(t, value)
+
+
+def _map(key: Type, element: Type, entries: Iterable[Any]) -> Any:
+    from evercurrent.data.representation import FrozenMap
+
+    return FrozenMap((internal(key, k), internal(element, v)) for k, v in entries)
+
+
+def rows_to_arrow(
+    types: Sequence[Type], names: Sequence[str], entries: Iterable[tuple[Row, int]], weight: str
+) -> pyarrow.Table:
+    """Weighted internal rows as an Arrow table."""
+    listed = list(entries)
+    arrays = [
+        pyarrow.array([plain(t, row[i]) for row, _ in listed], arrow_type(spark_type(t)))
+        for i, t in enumerate(types)
+    ]
+    arrays.append(pyarrow.array([w for _, w in listed], pyarrow.int64()))
+    return pyarrow.Table.from_arrays(arrays, names=[*names, weight])
+
+
+def arrow_to_rows(types: Sequence[Type], table: pyarrow.Table, weight: str) -> list[tuple[Row, int]]:
+    """The weighted rows of an Arrow table whose first columns are of these types."""
+    lists = [table.column(i).to_pylist() for i in range(len(types))]
+    columns = [[internal(t, v) for v in values] for t, values in zip(types, lists, strict=True)]
+    rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)
+    return list(zip(rows, table.column(weight).to_pylist(), strict=True))
+
+
+WEIGHT_TYPE = spark_type(BIGINT)
