@@ -94,6 +94,8 @@ class Emitter:
             self.states[s.name] = names
             for name, path in zip(names, storage.paths, strict=True):
                 objects.define(name, path)
+            if storage.layout.permanent:
+                objects.define(f"{names[0]}_cell", storage.paths[0][()])
         relations = [n for r in self.program.relations for n in (r.name, *names_of(r))]
         bodies = [n for loop in loops_of(self.program) for n in (loop.body, outside(loop.body))]
         self.bodies.update(bodies)
@@ -202,7 +204,7 @@ class Emitter:
                     continue
                 if isinstance(r.function, Finalize):
                     into = (f"{alone[r.name]}_old", f"{alone[r.name]}_new") if r.name in alone else None
-                    touches.append(Touch(f"output_{n}", f"t{n}", True, (), into))
+                    touches.append(Touch(f"output_{n}", f"t{n}", True, (), into, r))
                 else:
                     touches.append(Touch(f"group_{n}", f"t{n}", False, key))
             found[name] = Target(storage.layout, self.states[name], tuple(touches), tuple(groups), journal)

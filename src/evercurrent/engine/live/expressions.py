@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
-from evercurrent.data.types import Struct, contains_float
+from evercurrent.data.types import Decimal, Integer, Struct, contains_float
 from evercurrent.engine.live.writer import Namespace
 from evercurrent.errors import InternalError
 from evercurrent.term.functions.casts import cast_python, cast_value, conversion
@@ -232,6 +232,8 @@ class Expressions:
             case "ring_mul":
                 factors = [self.code(a) for a in t.args]
                 return Code(product([c.source for c in factors]), *merge(factors))
+            case "ring_check":
+                return self._check(t)
             case "in_list" if all(isinstance(a, Literal) for a in t.args[1:]):
                 return self._in_constants(t)
         function = FUNCTIONS[t.function]
@@ -247,6 +249,23 @@ class Expressions:
             return self._apply_to_nulls(t, codes, python, call)
         code = self._apply(codes, python, call)
         return self.opaque(code.source, code.guards) if function.nullable else code
+
+    def _check(self, t: Call) -> Code:
+        """A sum within the range of its type, tested in line; the function is called to fail."""
+        match t.type:
+            case Integer(bits):
+                low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+            case Decimal(precision):
+                low, high = 1 - 10**precision, 10**precision - 1
+            case _:
+                return self.code(t.args[0])
+        fail = self.namespace.bind(implementation(t.function, (t.args[0].type,), t.type), "f")
+
+        def python(args: tuple[str, ...]) -> str:
+            (x,) = args
+            return f"({x} if {low} <= {x} <= {high} else {fail}({x}))"
+
+        return self._apply([self.code(t.args[0])], python, str)
 
     def _nulls(self, code: Code) -> tuple[str, ...]:
         return code.guards if code.whole is None else (code.whole,)

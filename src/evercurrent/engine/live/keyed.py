@@ -10,14 +10,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from evercurrent.data.types import Float
 from evercurrent.delta.program import WEIGHT, Finalize, Keyed
+from evercurrent.engine.live.expressions import Expressions
 from evercurrent.engine.live.layout import Layout
 from evercurrent.engine.live.reads import Entry, read
 from evercurrent.engine.live.scope import Locals, Scope, tuple_of
 from evercurrent.engine.live.writer import Namespace, Writer
 from evercurrent.term.nodes import Case, Column, Literal, Term
+from evercurrent.term.walk import nodes
 
 
 def condition_of(multiplicity: Term) -> Term | None:
@@ -46,6 +49,35 @@ def is_unit(relation: Keyed, layout: Layout) -> bool:
 def _terms(function: Finalize) -> Iterator[Term]:
     yield function.multiplicity
     yield from function.outputs
+
+
+SMALL = 24
+"""Outputs of more nodes than this are called, not written in line."""
+
+
+def inline_output(
+    namespace: Namespace,
+    fresh: Locals,
+    relation: Keyed,
+    layout: Layout,
+    columns: Sequence[str],
+    payload: str,
+) -> str | None:
+    """The output of an entry as one expression over atoms; None where that would be long or repeat work."""
+    function = relation.function
+    assert isinstance(function, Finalize)
+    terms = list(_terms(function))
+    if not is_unit(relation, layout) or sum(1 for t in terms for _ in nodes(t)) > SMALL:
+        return None
+    if any(a.kind == "aggregate" or isinstance(a.type, Float) for a in layout.state.accumulators):
+        return None
+    entry = Entry(layout, dict(enumerate(columns)), payload)
+    state = layout.state
+    names = [x.name for x in layout.fields] + [x.name for x in state.accumulators] + [WEIGHT]
+    expressions = Expressions(namespace, {n: read(entry, n, namespace) for n in names}, fresh)
+    condition = condition_of(function.multiplicity)
+    row = tuple_of(expressions.value(t) for t in function.outputs)
+    return row if condition is None else f"{row} if {expressions.true(condition)} else None"
 
 
 def write_finalizer(writer: Writer, namespace: Namespace, name: str, relation: Keyed, layout: Layout) -> None:

@@ -201,7 +201,7 @@ class _Reader:
         w, layout = self.w, self.layout
         unknown = [g.replace(" is not None", " is None") for g in self.guards]
         if not self.sources:
-            w.open(f"if not {self.name}[()][0]:" if layout.permanent else f"if not {self.name}:")
+            w.open(f"if not {self.name}_cell[0]:" if layout.permanent else f"if not {self.name}:")
         elif self._complete and (self.path.kind != "flat" or self._extra("")):
             payload = self._payload(" and ".join(self.guards))
             missing = [f"{payload} is None", *(f"not {test}" for test in self._extra(payload))]

@@ -13,15 +13,17 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from evercurrent.data.types import Array, Collection, Map
-from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule, Where
+from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule, Step, Where
 from evercurrent.engine.live.layout import Layout
 from evercurrent.engine.live.reads import enter
 from evercurrent.engine.live.scope import Locals, Scope, tuple_of
 from evercurrent.engine.live.writer import Namespace, Writer
 from evercurrent.engine.live.writes import Addition, Target
 from evercurrent.errors import InternalError
+from evercurrent.term.failing import can_fail
 from evercurrent.term.nodes import Call, Case, Column, Literal, Term
 from evercurrent.term.nullable import nullable
+from evercurrent.term.walk import columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +56,7 @@ class Place:
 def terms_of(rule: Rule) -> Iterator[Term]:
     """Every term of a rule, in the order of evaluation."""
     for step in rule.steps:
-        match step:
-            case Where(condition):
-                yield condition
-            case Let(_, term):
-                yield term
-            case Lookup(match=match):
-                yield from (term for _, term in match)
-            case Explode(collection=collection):
-                yield collection
-            case _:
-                assert_never(step)
+        yield from _read_by(step)
     yield from rule.columns
     yield rule.count
     yield from rule.dependents
@@ -95,7 +87,8 @@ def _open(place: Place, rule: Rule, row: str, weight: str) -> Scope:
         scope.define(column.name, f"{row}[{i}]")
     scope.define(rule.weight.name, weight)
     w = place.writer
-    for step in rule.steps:
+    layouts = {name: target.layout for name, target in place.states.items()}
+    for step in scheduled(rule, layouts):
         match step:
             case Where(condition):
                 test = scope.true(condition)
@@ -227,21 +220,77 @@ def _explode(scope: Scope, step: Explode, namespace: Namespace) -> None:
         scope.define(column.name, source_of)
 
 
+# --- the order of steps ------------------------------------------------------------------------------------
+
+
+def scheduled(rule: Rule, layouts: Mapping[str, Layout]) -> list[Step]:
+    """The steps, with what cannot fan out moved before what can, as far as its columns allow.
+
+    Joins and filters commute. What might fail is not moved: a row that is filtered out must not fail.
+    """
+    done: list[Step] = []
+    waiting = list(rule.steps)
+    bound = {c.name for c in rule.binds} | {rule.weight.name}
+    while waiting:
+        ready = [s for s in waiting if s is waiting[0] or _may_move(s, bound, layouts)]
+        step = next((s for s in ready if not step_fans_out(s, layouts)), waiting[0])
+        waiting = [s for s in waiting if s is not step]
+        done.append(step)
+        bound |= {c.name for c in _bound_by(step)}
+    return done
+
+
+def _may_move(step: Step, bound: set[str], layouts: Mapping[str, Layout]) -> bool:
+    terms = _read_by(step)
+    needs = {c.name for t in terms for c in columns_of(t)}
+    return needs <= bound and not step_fans_out(step, layouts) and not any(map(can_fail, terms))
+
+
+def _read_by(step: Step) -> tuple[Term, ...]:
+    match step:
+        case Where(condition):
+            return (condition,)
+        case Let(_, term):
+            return (term,)
+        case Lookup(match=match):
+            return tuple(term for _, term in match)
+        case Explode(collection=collection):
+            return (collection,)
+        case _:
+            assert_never(step)
+
+
+def _bound_by(step: Step) -> tuple[Column, ...]:
+    match step:
+        case Where():
+            return ()
+        case Let(column):
+            return (column,)
+        case Lookup(binds=binds):
+            return tuple(column for _, column in binds)
+        case Explode(elements=elements):
+            return elements
+        case _:
+            assert_never(step)
+
+
 # --- what is known before anything is written --------------------------------------------------------------
 
 
 def fans_out(rule: Rule, layouts: Mapping[str, Layout]) -> bool:
     """Whether one row of the delta can give several rows."""
-    for step in rule.steps:
-        if isinstance(step, Explode):
-            return True
-        if isinstance(step, Lookup) and not (step.present or step.absent or step.outer):
-            layout = layouts[step.state]
-            path = layout.path(name for name, _ in step.match)
-            complete = layout.covers(layout.position(name) for name, _ in step.match)
-            if not complete and (path.kind != "single" or not step.match):
-                return True
-    return False
+    return any(step_fans_out(step, layouts) for step in rule.steps)
+
+
+def step_fans_out(step: Step, layouts: Mapping[str, Layout]) -> bool:
+    if isinstance(step, Explode):
+        return True
+    if not isinstance(step, Lookup) or step.present or step.absent or step.outer:
+        return False
+    layout = layouts[step.state]
+    path = layout.path(name for name, _ in step.match)
+    complete = layout.covers(layout.position(name) for name, _ in step.match)
+    return not complete and (path.kind != "single" or not step.match)
 
 
 def constant_count(rule: Rule, weight: int, layouts: Mapping[str, Layout]) -> int | None:

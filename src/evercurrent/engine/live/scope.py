@@ -60,7 +60,7 @@ class Scope:
             for shared in list(self._shared(term, 1)):
                 if shared not in self.expressions.known:
                     may = nullable(shared)
-                    name = self.assign(self.expressions.value(shared))
+                    name = self.atom(self.expressions.value(shared))
                     self.expressions.known[shared] = Code(name, (name,), True, name) if may else Code(name)
 
     def prepare_columns(self, *terms: Term) -> None:

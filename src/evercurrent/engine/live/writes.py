@@ -19,8 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evercurrent.delta.program import Rule
+from evercurrent.delta.program import Keyed, Rule
 from evercurrent.engine.live.amounts import Added, added, write_amounts
+from evercurrent.engine.live.keyed import inline_output
 from evercurrent.engine.live.layout import Layout, Path
 from evercurrent.engine.live.runtime import index
 from evercurrent.engine.live.scope import Scope, key_of, tuple_of
@@ -33,7 +34,7 @@ class Touch:
 
     `function` gives the old output: of an entry (`entry`: called with its key and payload) or of a group (called with
     the group's key, whose columns are at `key`). `table` collects them by key; with `into` the outputs before and after
-    go into two locals instead, since only one entry is touched.
+    go into two locals instead, since only one entry is touched, and the function of `relation` is written in line.
     """
 
     function: str
@@ -41,6 +42,7 @@ class Touch:
     entry: bool
     key: tuple[int, ...] = ()
     into: tuple[str, str] | None = None
+    relation: Keyed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +182,7 @@ class Addition:
 
     def _write_cell(self) -> None:
         w, name, key = self.w, self.name, self.key
-        cell = self.scope.assign(f"{name}.get({key})")
+        cell = f"{name}_cell" if self.layout.permanent else self.scope.assign(f"{name}.get({key})")
         self._touch(cell)
         # What both branches use is computed before them.
         self._read_dependents()
@@ -188,11 +190,14 @@ class Addition:
         unique, permanent = self.layout.state.unique, self.layout.permanent
         constant = self.constant
         if constant == 0 or permanent:
-            with w.block(f"if {cell} is not None:"):
-                self._remember_cell(cell)
-                if constant != 0 and not unique:
-                    w.line(f"{cell}[0] += {self.count}")
-                write_amounts(w, amounts, cell, self.target.journal)
+            if not permanent:
+                w.open(f"if {cell} is not None:")
+            self._remember_cell(cell)
+            if constant != 0 and not unique:
+                w.line(f"{cell}[0] += {self.count}")
+            write_amounts(w, amounts, cell, self.target.journal)
+            if not permanent:
+                w.close(w.depth - 1)
             self._after(cell, missing="None")
             return
         if unique and constant is None:
@@ -217,7 +222,12 @@ class Addition:
                     write_amounts(w, amounts, cell, self.target.journal)
                 with w.block("else:"):
                     self._remove_cell(cell)
-        self._after(f"{name}.get({key})" if self.target.touches else "", missing="None")
+        self._after(cell, missing="None")
+
+    @property
+    def _compared(self) -> bool:
+        """Whether the cell is read once more after the change: its local must then hold what there is now."""
+        return any(t.into is not None for t in self.target.touches)
 
     def _remember_cell(self, cell: str) -> None:
         if self.target.journal:
@@ -230,7 +240,7 @@ class Addition:
         dependents = self.dependents
         parts = [] if self.layout.state.unique else [self.count]
         parts += [*dependents, *(a.initial for a in amounts)]
-        again = any(a.later for a in amounts) or bool(self.layout.others)
+        again = any(a.later for a in amounts) or bool(self.layout.others) or self._compared
         shared = f"{cell} = " if again else ""
         w.line(f"{shared}{self.name}[{self.key}] = [{', '.join(parts)}]")
         write_amounts(w, [a for a in amounts if a.later], cell, journal=False)
@@ -244,6 +254,8 @@ class Addition:
         w.line(f"{self.name}.pop({self.key}, None)")
         self._drop_others()
         first = 0 if self.layout.state.unique else 1
+        if self._compared:
+            w.line(f"{cell} = None")
         self._leave_groups(tuple_of(f"{cell}[{first + i}]" for i in range(len(self.layout.state.dependents))))
 
     def _amounts(self) -> list[Added]:
@@ -346,7 +358,14 @@ class Addition:
                     self.w.line(f"{t.table}[{key}] = {t.function}({key})")
 
     def _output(self, t: Touch, payload: str) -> str:
-        call = f"{t.function}({self.key}, {payload})"
+        call = None
+        if t.into is not None and t.relation is not None:
+            columns = self.columns
+            if self.key == self.row:
+                columns = [f"{self.row}[{i}]" for i in range(len(columns))]
+            call = inline_output(self.namespace, self.scope.fresh, t.relation, self.layout, columns, payload)
+        if call is None:
+            call = f"{t.function}({self.key}, {payload})"
         return call if self.layout.permanent else f"None if {payload} is None else {call}"
 
     def _after(self, payload: str, missing: str) -> None:
@@ -354,6 +373,8 @@ class Addition:
             if t.into is not None:
                 if missing == "0":
                     self.w.line(f"{t.into[1]} = {t.function}({self.key}, {payload}) if {payload} else None")
+                elif payload.isidentifier():
+                    self.w.line(f"{t.into[1]} = {self._output(t, payload)}")
                 else:
                     held = self.scope.atom(payload)
                     self.w.line(f"{t.into[1]} = {self._output(t, held)}")

@@ -118,6 +118,11 @@ class PairMoments(_Sums):
         x, y = args[0], args[1]
         if x is None or y is None:
             return
+        match self.aggregate.function:  # what only the other value is, is no matter to these
+            case "regr_sxx":
+                x = y
+            case "regr_syy":
+                y = x
         self.n += weight
         if not (isfinite(x) and isfinite(y)):
             self.odd += weight
