@@ -26,8 +26,6 @@ PAIRS = (
     "covar_samp",
     "corr",
     "regr_count",
-    "regr_avgx",
-    "regr_avgy",
     "regr_sxx",
     "regr_syy",
     "regr_sxy",
@@ -101,8 +99,10 @@ def pair_moment(name: str, pairs: Sequence[tuple[float, float]]) -> float | int 
         return n
     if n == 0 or (n == 1 and name in ("covar_samp", "corr")):
         return None
-    if not all(math.isfinite(a) and math.isfinite(b) for a, b in pairs):
+    used = {"regr_sxx": [(b, b) for _, b in pairs], "regr_syy": [(a, a) for a, _ in pairs]}.get(name, pairs)
+    if not all(math.isfinite(a) and math.isfinite(b) for a, b in used):
         return NAN
+    pairs = used
     first = power_sums((a for a, _ in pairs), 2)
     second = power_sums((b for _, b in pairs), 2)
     product = sum((Fraction(a) * Fraction(b) for a, b in pairs), Fraction(0))
@@ -126,10 +126,6 @@ def read_pair(
                 return None
             both = math.sqrt(nearest(sxx * syy))
             return nearest(sxy) / both if 0 < both < math.inf else root(sxy**2 / (sxx * syy), sxy)
-        case "regr_avgx":
-            return nearest(second[0] / n)
-        case "regr_avgy":
-            return nearest(first[0] / n)
         case "regr_sxx":
             return nearest(sxx)
         case "regr_syy":

@@ -39,6 +39,7 @@ from evercurrent.term.coerce import (
     decimal_remainder,
     decimal_sum,
 )
+from evercurrent.term.functions.arithmetic_source import python_div, python_mul, python_neg, python_sum
 from evercurrent.term.functions.calendar import (
     MICRO,
     MICROS_PER_DAY,
@@ -62,8 +63,6 @@ from evercurrent.term.functions.function import Function, Signature, TypeMismatc
 from evercurrent.term.functions.signatures import count, number_or_interval, numeric
 
 Binary = Callable[[Any, Any], Any]
-V = "_v"
-"""The local name that generated expressions keep an intermediate in; it is read before anything else can set it."""
 
 
 # --- typing ------------------------------------------------------------------------------------------------
@@ -385,86 +384,12 @@ def _implement_neg(types: Types, result: Type) -> Callable[[Any], Any]:
             return lambda a: -a
 
 
-# --- Python source -----------------------------------------------------------------------------------------
-
-
-def within(t: Integer, expression: str) -> str:
-    """An integer expression, checked to lie in the range of the type."""
-    low, high = -(1 << (t.bits - 1)), (1 << (t.bits - 1)) - 1
-    return f"({V} if {low} <= ({V} := {expression}) <= {high} else overflow{t.bits}())"
-
-
-def not_nan(expression: str) -> str:
-    """A float expression whose NaN is the one NaN."""
-    return f"({V} if ({V} := {expression}) == {V} else NAN)"
-
-
-def times(source: str, power: int) -> str:
-    return source if power == 1 else f"{source} * {power}"
-
-
-def fits_uncut(result: Decimal, precision: int, scale: int) -> bool:
-    """Whether the exact result has the result's scale and cannot have more digits than its precision."""
-    return result.scale == scale and precision <= result.precision
-
-
-def _python_sum(sign: str) -> Callable[[Types, Type, tuple[str, ...]], str | None]:
-    def python(types: Types, result: Type, args: tuple[str, ...]) -> str | None:
-        a, b = args
-        match types, result:
-            case _, Integer():
-                return within(result, f"{a} {sign} {b}")
-            case _, Float(64):
-                return not_nan(f"{a} {sign} {b}")
-            case (Decimal(p, s), Decimal(q, t)), Decimal():
-                m = max(s, t)
-                if not fits_uncut(result, max(p - s, q - t) + m + 1, m):
-                    return None
-                return f"({times(a, POWERS[m - s])} {sign} {times(b, POWERS[m - t])})"
-            case _:
-                return None
-
-    return python
-
-
-def _python_mul(types: Types, result: Type, args: tuple[str, ...]) -> str | None:
-    a, b = args
-    match types, result:
-        case _, Integer():
-            return within(result, f"{a} * {b}")
-        case (Float(), Float()), Float(64):
-            return not_nan(f"{a} * {b}")
-        case (Decimal(p, s), Decimal(q, t)), Decimal() if fits_uncut(result, p + q, s + t):
-            return f"({a} * {b})"
-        case _:
-            return None
-
-
-def _python_div(types: Types, result: Type, args: tuple[str, ...]) -> str | None:
-    a, b = args
-    if result != DOUBLE:
-        return None
-    return not_nan(f"{a} / {b} if {b} else division_by_zero()")
-
-
-def _python_neg(types: Types, result: Type, args: tuple[str, ...]) -> str | None:
-    match result:
-        case Integer():
-            return within(result, f"-{args[0]}")
-        case Decimal():
-            return f"(-{args[0]})"
-        case Float():
-            return f"(-{args[0]} if {args[0]} == {args[0]} else NAN)"
-        case _:
-            return None
-
-
 FUNCTIONS = (
-    Function("add", _infer_add, _sum(1), python=_python_sum("+"), fails=True),
-    Function("sub", _infer_sub, _sum(-1), python=_python_sum("-"), fails=True),
-    Function("mul", _infer_mul, _implement_mul, python=_python_mul, fails=True),
-    Function("div", _infer_div, _implement_div, python=_python_div, fails=True),
+    Function("add", _infer_add, _sum(1), python=python_sum("+"), fails=True),
+    Function("sub", _infer_sub, _sum(-1), python=python_sum("-"), fails=True),
+    Function("mul", _infer_mul, _implement_mul, python=python_mul, fails=True),
+    Function("div", _infer_div, _implement_div, python=python_div, fails=True),
     Function("idiv", _infer_idiv, _implement_idiv, fails=True),
     Function("mod", _infer_mod, _implement_mod, fails=True),
-    Function("neg", _infer_neg, _implement_neg, python=_python_neg, fails=True),
+    Function("neg", _infer_neg, _implement_neg, python=python_neg, fails=True),
 )
