@@ -14,6 +14,7 @@ from evercurrent.data.types import Struct
 from evercurrent.frontend.sql import aggregates, expressions
 from evercurrent.frontend.sql.functions import GENERATORS, name_of
 from evercurrent.frontend.sql.names import suggestion
+from evercurrent.frontend.sql.naming import name_for
 from evercurrent.frontend.sql.scope import Env, Level, Rows, Visible
 from evercurrent.term import build
 from evercurrent.term.nodes import Term
@@ -131,29 +132,6 @@ def _struct_star(env: Env, value: Term, node: exp.Expr) -> Iterator[Item]:
         raise env.wrong(f"only a relation or a STRUCT has .*, this is {value.type}", node)
     for m in value.type.members:
         yield Item(m.name, None, build.field(value, m.name), star=node)
-
-
-def name_for(node: exp.Expr) -> str:
-    """What a column without an alias is called, close to what Spark calls it."""
-    match node:
-        case exp.Paren():
-            return name_for(node.this)
-        case exp.Column() | exp.Identifier():
-            return str(node.name)
-        case exp.Dot() if isinstance(node.expression, exp.Identifier):
-            return str(node.expression.name)
-        case exp.Anonymous() if name_of(node) == "count" and [type(a) for a in node.expressions] == [
-            exp.Star
-        ]:
-            return "count(1)"
-        case exp.Binary() if not isinstance(node, exp.Dot):
-            return f"({_sql(node)})"
-        case _:
-            return _sql(node)
-
-
-def _sql(node: exp.Expr) -> str:
-    return str(node.sql(dialect="spark", normalize_functions=False, comments=False))
 
 
 Replaces = Callable[[list[str], exp.Expr], bool]

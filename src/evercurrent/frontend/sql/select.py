@@ -66,6 +66,7 @@ class Block:
     having: exp.Expr | None = None
     qualify: exp.Expr | None = None
     sorts: list[SortNode] = field(default_factory=list)
+    generated: bool = False
 
     def nodes(self) -> list[exp.Expr]:
         """Everything that is read above the rows."""
@@ -90,6 +91,7 @@ def select(env: Env, node: exp.Select, keep_order: bool = False) -> Result:
     wants_order = keep_order or limit is not None or offset > 0
     block = _block(env, node, rows, tree.qualifiers, tree.own, items, wants_order)
     _group(block, node, rows)
+    _generate(block)
     _windows(block, node)
     result = _project(block, node, wants_order)
     if limit is None and offset == 0:
@@ -321,28 +323,33 @@ def _fields(names: Sequence[str], terms: Sequence[Term]) -> tuple[Member, ...]:
 
 
 def _columns(block: Block) -> tuple[list[str], list[Term]]:
-    """The names and terms of the select list; a generator adds a qualifier and all its columns."""
-    names: list[str] = []
-    terms: list[Term] = []
-    seen = False
-    for item in block.items:
-        if item.term is not None:
-            names.append(item.name)
-            terms.append(_at(block.level, item))
-        elif item.generator:
-            if seen:
-                raise block.env.wrong("a select list can have one generator only", item.node)
-            seen = True
-            more_names, more_terms = _generated(block, item)
-            names += more_names
-            terms += more_terms
-        else:
-            names.append(item.name)
-            terms.append(expressions.term(block.level, item.node))
+    """The names and terms of the select list."""
+    names = [item.name for item in block.items]
+    terms = [
+        _at(block.level, item) if item.term is not None else expressions.term(block.level, item.node)
+        for item in block.items
+    ]
     return names, terms
 
 
-def _generated(block: Block, item: Item) -> tuple[list[str], list[Term]]:
+# --- generators --------------------------------------------------------------------------------------------
+
+
+def _generate(block: Block) -> None:
+    """`explode` in the select list: a qualifier over the groups or rows, below the windows, and its columns."""
+    items: list[Item] = []
+    for item in block.items:
+        if not item.generator:
+            items.append(item)
+            continue
+        if block.generated:
+            raise block.env.wrong("a select list can have one generator only", item.node)
+        block.generated = True
+        items += _generated(block, item)
+    block.items = items
+
+
+def _generated(block: Block, item: Item) -> list[Item]:
     env, call = block.env, item.node
     assert call is not None
     name = name_of(call) or ""
@@ -357,7 +364,10 @@ def _generated(block: Block, item: Item) -> tuple[list[str], list[Term]]:
     names = list(item.names) or members
     if len(names) != len(members):
         raise env.wrong(f"{name} gives {len(members)} columns, {len(names)} names are given", call)
-    return names, [build.field(unnest.variable, m) for m in members]
+    block.own |= {unnest.variable.name}
+    return [
+        Item(n, None, build.field(unnest.variable, m), star=call) for n, m in zip(names, members, strict=True)
+    ]
 
 
 def _position(block: Block, sort: SortNode, names: Sequence[str], terms: Sequence[Term]) -> int | None:
@@ -365,7 +375,7 @@ def _position(block: Block, sort: SortNode, names: Sequence[str], terms: Sequenc
     if sort.position is not None:
         return sort.position
     assert sort.node is not None
-    if any(i.generator for i in block.items):
+    if block.generated:
         if ordering.is_position(sort.node):
             return ordering.output_position(block.env, sort.node, len(terms), "ORDER BY")
         if isinstance(sort.node, exp.Column) and len(sort.node.parts) == 1:

@@ -62,10 +62,14 @@ def over_query(
 def visible_of(
     variable: Variable, query: Query, names: Sequence[str], qualifier: tuple[str, ...]
 ) -> tuple[Visible, ...]:
-    return tuple(
-        Visible(name, build.field(variable, f.name), qualifier)
-        for name, f in zip(names, query.fields, strict=True)
-    )
+    """A column that is there twice under one name is one column: naming it is not ambiguous."""
+    heads = query.head if isinstance(query, Comprehension) else tuple(range(len(query.fields)))
+    first: dict[tuple[str, object], Term] = {}
+    found = []
+    for name, field, head in zip(names, query.fields, heads, strict=True):
+        term = first.setdefault((name.lower(), head), build.field(variable, field.name))
+        found.append(Visible(name, term, qualifier))
+    return tuple(found)
 
 
 def source(env: Env, node: exp.Expr, rows: Rows) -> From:

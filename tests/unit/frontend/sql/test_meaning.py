@@ -167,6 +167,15 @@ BOTH = [
     ),
     ("SELECT e.id, u.t FROM emp e, UNNEST(e.tags) AS u(t)", "SELECT id, unnest(tags) FROM emp"),
     ("SELECT e.id, u.t FROM emp e, LATERAL explode(e.tags) AS u(t)", "SELECT id, unnest(tags) FROM emp"),
+    (
+        "SELECT name, count(*) OVER () AS n, explode(tags) AS tag FROM emp",
+        "SELECT name, count(*) OVER () AS n, tag FROM (SELECT name, unnest(tags) AS tag FROM emp)",
+    ),
+    (
+        "SELECT dept, explode(collect_list(name)) AS n FROM emp GROUP BY dept ORDER BY n LIMIT 3",
+        "SELECT dept, name FROM emp ORDER BY name LIMIT 3",
+    ),
+    ("SELECT a FROM (SELECT a, a FROM t) x", "SELECT a FROM t"),
     ("SELECT col FROM explode(array(1, 2, 3))", "SELECT unnest([1, 2, 3])"),
     ("SELECT posexplode(array('a', 'b')) AS (p, x)", "VALUES (0, 'a'), (1, 'b')"),
     ("SELECT a, b FROM inline(array(struct(1 AS a, 'x' AS b), struct(2 AS a, 'y' AS b)))", "VALUES (1, 'x'), (2, 'y')"),
