@@ -61,8 +61,11 @@ def check(plan: Plan) -> Plan:
             for part in parts:
                 _aligned(plan, columns(part), outputs)
         case SetOperation(_, _, left, right, outputs):
-            _aligned(plan, columns(left), outputs)
-            _aligned(plan, columns(right), outputs)
+            _aligned(plan, columns(left), outputs, nulls=False)
+            _aligned(plan, columns(right), outputs, nulls=False)
+            for mine, other, wanted in zip(columns(left), columns(right), outputs, strict=True):
+                if mine.nullable and not wanted.nullable and (plan.kind == "except" or other.nullable):
+                    _fail(plan, f"{mine.name} can be NULL, but {wanted.name} says it cannot")
         case Window(_, functions):
             specifications = {(f.partition, f.order) for _, f in functions}
             if len(specifications) != 1:
@@ -118,13 +121,13 @@ def _condition(plan: Plan, condition: Term) -> None:
         _fail(plan, f"its condition is {condition.type}")
 
 
-def _aligned(plan: Plan, found: tuple[Column, ...], outputs: tuple[Column, ...]) -> None:
+def _aligned(plan: Plan, found: tuple[Column, ...], outputs: tuple[Column, ...], nulls: bool = True) -> None:
     if len(found) != len(outputs):
         _fail(plan, "an input has another number of columns")
     for mine, wanted in zip(found, outputs, strict=True):
         if not _same(mine.type, wanted.type):
             _fail(plan, f"{mine.name} is {mine.type}, but {wanted.name} is {wanted.type}")
-        if mine.nullable and not wanted.nullable:
+        if nulls and mine.nullable and not wanted.nullable:
             _fail(plan, f"{mine.name} can be NULL, but {wanted.name} says it cannot")
 
 

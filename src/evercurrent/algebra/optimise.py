@@ -23,6 +23,7 @@ from evercurrent.algebra.rules.pull_map import pull_map
 from evercurrent.algebra.rules.push_selection import push_selection
 from evercurrent.algebra.rules.rank_to_top import rank_to_top
 from evercurrent.algebra.rules.reduce_aggregate import reduce_aggregate
+from evercurrent.algebra.rules.refine_nulls import refine_nulls
 from evercurrent.algebra.rules.restrict_or import restrict_or
 from evercurrent.algebra.rules.semi_to_join import semi_to_join
 from evercurrent.algebra.rules.share_aggregate import share_aggregate
@@ -59,7 +60,8 @@ BATCHES: tuple[Batch[Plan], ...] = (
         "knowledge",
         "fixpoint",
         (
-            Rule("strict_equality", strict_equality),  # first: equalities are what keys are matched by
+            Rule("refine_nulls", refine_nulls),  # first: the next ones ask what can be NULL
+            Rule("strict_equality", strict_equality),  # before keys: they are matched by equality
             Rule("eliminate_distinct", eliminate_distinct),
             Rule("aggregate_of_one", aggregate_of_one),
             Rule("semi_to_join", semi_to_join),

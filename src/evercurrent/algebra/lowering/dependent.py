@@ -207,7 +207,7 @@ def pull_branches(
         aligned = tuple(inner_of[outer] for outer, _, _ in first)
         if len(set(aligned)) != len(aligned):
             return None
-        plan, _ = extending.materialize(inner.plan, aligned, inner.terms, query.fields, context)
+        plan, _ = extending.materialize(inner.plan, aligned, inner.terms, query.fields, context, exact=True)
         plans.append(plan)
     keys = tuple(context.column(column.name, column.type, column.nullable) for _, column, _ in first)
     outputs = extending.field_columns(query.fields, context, "")

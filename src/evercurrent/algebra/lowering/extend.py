@@ -142,7 +142,7 @@ def branch(domain: Plan, query: calculus.Query, context: Context, name: str) -> 
     copy, renamed = rename_apart(domain, context.columns)
     copied = {c.name: Column(renamed[c.name], c.type, c.nullable) for c in columns(domain)}
     plan, terms = over(copy, replace_columns(query, copied), context, name)
-    plan, terms = materialize(plan, columns(copy), terms, query.fields, context, name)
+    plan, _ = materialize(plan, columns(copy), terms, query.fields, context, name, exact=True)
     return plan
 
 
@@ -162,24 +162,28 @@ def materialize(
     context: Context,
     name: str = "",
     rest: bool = False,
+    exact: bool = False,
 ) -> tuple[Plan, tuple[Column, ...]]:
-    """A plan of the kept columns and one column for each term; with `rest`, the plan's other columns after them.
+    """A plan of the kept columns and a column for each term; with `rest`, the plan's other columns after them.
 
-    A term that is a column already (and comes once) keeps its name.
+    A term that is a column already keeps its name, and is there only once; with `exact`, each term has its own.
     """
     prefix = f"{name}." if name else ""
     taken = {c.name for c in kept}
     outputs: list[tuple[Column, Term]] = []
+    found: list[Column] = []
     for field, term in zip(fields, terms, strict=True):
-        if isinstance(term, Column) and term.name not in taken:
-            outputs.append((term, term))
+        if isinstance(term, Column) and (term.name not in taken or not exact):
+            column = term
         else:
             column = context.column(prefix + field.name, field.type, nested.can_be_null(term))
+        found.append(column)
+        if column.name not in taken:
+            taken.add(column.name)
             outputs.append((column, term))
-        taken.add(outputs[-1][0].name)
     others = [(c, c) for c in columns(plan) if rest and c.name not in taken]
     result = build.project(plan, (*((c, c) for c in kept), *outputs, *others))
-    return result, tuple(c for c, _ in outputs)
+    return result, tuple(found)
 
 
 # --- comprehensions ---------------------------------------------------------------------------------------------
@@ -397,12 +401,12 @@ def top(
     wanted = tuple(substitute_term(key.term, bindings) for key in query.order)
     plan, found = nested.attach(plan, wanted, context)
     order = [replace(key, term=term) for key, term in zip(query.order, found, strict=True)]
-    return Top(plan, partition, total(order, terms), query.limit, query.offset), terms
+    return Top(plan, partition, total(order, terms, partition), query.limit, query.offset), terms
 
 
-def total(order: list[SortKey], terms: Terms) -> tuple[SortKey, ...]:
-    """The order, ties settled by further terms, ascending."""
-    seen = {key.term for key in order}
+def total(order: list[SortKey], terms: Terms, partition: Terms) -> tuple[SortKey, ...]:
+    """The order, ties settled by further terms, ascending; what is the same in a whole partition settles none."""
+    seen = {key.term for key in order} | set(partition)
     ties: list[SortKey] = []
     for term in terms:
         if term not in seen and not isinstance(term, Literal):

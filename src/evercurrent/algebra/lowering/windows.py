@@ -69,7 +69,7 @@ def window(
                 term = added[term]
             if term not in partition:
                 partition.append(term)
-        order = extending.total(list(f.order), terms) if by_position(f) else f.order
+        order = extending.total(list(f.order), terms, tuple(partition)) if by_position(f) else f.order
         column = context.column(f"{name}.{field.name}" if name else field.name, field.type, field.nullable)
         outputs.append(column)
         f = replace(f, partition=tuple(partition), order=order)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from evercurrent.algebra import build
 from evercurrent.algebra.joins import names
-from evercurrent.algebra.nodes import Join, Outer, Plan, Select, Semi, columns
+from evercurrent.algebra.nodes import Aggregate, Join, Outer, Plan, Select, Semi, columns
 from evercurrent.algebra.nulls import rejects
 from evercurrent.algebra.walk import rewrite_down
 from evercurrent.catalog.catalog import Knowledge
@@ -31,6 +31,8 @@ def _simplify(plan: Plan) -> Plan:
         case Semi(left, right, condition, anti):
             kept = left if anti else _side(left, condition)
             return Semi(kept, _side(right, condition), condition, anti)
+        case Outer("left", left, Aggregate(scalar=True) as right, condition) if condition == TRUE:
+            return build.join(left, right)  # there is always a row
         case Outer("left", left, right, condition):
             return Outer("left", left, _side(right, condition), condition)
         case _:

@@ -1,13 +1,26 @@
 """Maps go up through joins, so that what is joined stands side by side.
 
 Law. πf(A) ⋈c B = πf,B (A ⋈c∘f B), on either side; likewise for the left side of semi and outer joins, for unnesting, and
-for both sides' conditions.
+for both sides' conditions. A map over an operator that keeps state by key stays: what it computes moves less often than
+what it computes it from (whether there are rows, against how many).
 """
 
 from __future__ import annotations
 
 from evercurrent.algebra import build
-from evercurrent.algebra.nodes import Join, Map, Outer, Plan, Semi, Unnest, columns
+from evercurrent.algebra.nodes import (
+    Constant,
+    Join,
+    Map,
+    Outer,
+    Plan,
+    Scan,
+    Select,
+    Semi,
+    Union,
+    Unnest,
+    columns,
+)
 from evercurrent.algebra.walk import replace_columns, rewrite
 from evercurrent.catalog.catalog import Knowledge
 from evercurrent.term.nodes import Column, Term
@@ -17,19 +30,30 @@ def pull_map(plan: Plan, knowledge: Knowledge) -> Plan:
     return rewrite(plan, _pull)
 
 
+def _free(plan: Plan) -> bool:
+    """Whether the map is over rows as they come, not over groups."""
+    match plan:
+        case Map(source) | Select(source):
+            return _free(source)
+        case Scan() | Constant() | Join() | Outer() | Semi() | Unnest() | Union():
+            return True
+        case _:
+            return False
+
+
 def _pull(plan: Plan) -> Plan:
     match plan:
-        case Join(Map(left, outputs), right, condition):
+        case Join(Map(left, outputs), right, condition) if _free(left):
             below = _pull(Join(left, right, _under(condition, outputs)))
             return build.project(below, (*outputs, *_same(right)))
-        case Join(left, Map(right, outputs), condition):
+        case Join(left, Map(right, outputs), condition) if _free(right):
             below = _pull(Join(left, right, _under(condition, outputs)))
             return build.project(below, (*_same(left), *outputs))
-        case Semi(Map(left, outputs), right, condition, anti):
+        case Semi(Map(left, outputs), right, condition, anti) if _free(left):
             return build.project(_pull(Semi(left, right, _under(condition, outputs), anti)), outputs)
         case Semi(left, Map(right, outputs), condition, anti):
             return _pull(Semi(left, right, _under(condition, outputs), anti))
-        case Outer("left", Map(left, outputs), right, condition):
+        case Outer("left", Map(left, outputs), right, condition) if _free(left):
             below = _pull(Outer("left", left, right, _under(condition, outputs)))
             padded = tuple((c, c) for c in columns(below)[len(columns(left)) :])
             return build.project(below, (*outputs, *padded))
