@@ -33,10 +33,11 @@ from evercurrent.engine.live.plan import (
     plan_for,
     reachable,
 )
-from evercurrent.engine.live.rules import Place, Sink, constant_count, fans_out, write_rule
+from evercurrent.engine.live.rules import Place, Sink, write_rules
 from evercurrent.engine.live.runtime.fixpoint import Moving, Round, empty
 from evercurrent.engine.live.runtime.ordered import Groups, difference
 from evercurrent.engine.live.scope import Locals
+from evercurrent.engine.live.steps import constant_count, fans_out
 from evercurrent.engine.live.writer import Namespace, Writer, remark
 from evercurrent.engine.live.writes import Target, Touch
 from evercurrent.term.functions.table import NAMES
@@ -222,13 +223,7 @@ class Emitter:
         w.line(f"# {remark(name)}: its delta, row by row")
         place = self._place(w, self.targets(plan, journal), Locals())
         with w.block(f"def run_{self.numbers[name]}(rows):"), w.block("for r, w in rows:"):
-            for rule, sign in in_turn(tuple(rules)):
-                w.line(f"# into {remark(rule.into)}")
-                if sign:
-                    with w.block(f"if w {'>' if sign > 0 else '<'} 0:"):
-                        write_rule(place, rule, "r", "w")
-                else:
-                    write_rule(place, rule, "r", "w")
+            write_rules(place, in_turn(tuple(rules)), "r", "w")
         w.line()
         return w.text()
 
@@ -333,10 +328,7 @@ class Emitter:
                 if r.name in single:
                     local = single[r.name]
                     w.line(f"{local}_old = {local}_new = None" if isinstance(r, Keyed) else f"{local} = None")
-            for rule, when in in_turn(own):
-                if when in (0, sign):
-                    w.line(f"# into {remark(rule.into)}")
-                    write_rule(place, rule, "r", "1" if sign > 0 else "(-1)")
+            write_rules(place, in_turn(own), "r", "1" if sign > 0 else "(-1)")
             for r in moved:
                 self._follow(place, plan, r, single, sign, own)
         w.line()
@@ -386,7 +378,4 @@ class Emitter:
             self._inline(inner, rules, local, weight)
 
     def _inline(self, place: Place, rules: Sequence[Rule], row: str, weight: int) -> None:
-        for rule, when in in_turn(tuple(rules)):
-            if when in (0, weight):
-                place.writer.line(f"# into {remark(rule.into)}")
-                write_rule(place, rule, row, "1" if weight > 0 else "(-1)")
+        write_rules(place, in_turn(tuple(rules)), row, "1" if weight > 0 else "(-1)")

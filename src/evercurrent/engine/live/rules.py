@@ -8,7 +8,7 @@ if r[10] > c1:                          # Where
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -17,11 +17,12 @@ from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule
 from evercurrent.engine.live.layout import Layout
 from evercurrent.engine.live.reads import enter
 from evercurrent.engine.live.scope import Locals, Scope, tuple_of
-from evercurrent.engine.live.writer import Namespace, Writer
+from evercurrent.engine.live.share import Branch, Chain, position, positional, share
+from evercurrent.engine.live.steps import scheduled, terms_of
+from evercurrent.engine.live.writer import Namespace, Writer, remark
 from evercurrent.engine.live.writes import Addition, Target
 from evercurrent.errors import InternalError
-from evercurrent.term.failing import can_fail
-from evercurrent.term.nodes import Call, Case, Column, Literal, Term
+from evercurrent.term.nodes import Case, Column, Literal, Term
 from evercurrent.term.nullable import nullable
 from evercurrent.term.walk import columns_of
 
@@ -53,57 +54,82 @@ class Place:
     states: Mapping[str, Target]
 
 
-def terms_of(rule: Rule) -> Iterator[Term]:
-    """Every term of a rule, in the order of evaluation."""
-    for step in rule.steps:
-        yield from _read_by(step)
-    yield from rule.columns
-    yield rule.count
-    yield from rule.dependents
-    for amount in rule.amounts:
-        yield from amount.args
-        yield from (t for t in (amount.weight, amount.where) if t is not None)
+def write_rules(place: Place, turn: Sequence[tuple[Rule, int]], row: str, weight: str) -> None:
+    """Rules for the row in the local `row`, of the weight that the source `weight` gives, in turn.
+
+    Each comes with the sign of the rows that it is for (0: all); that is tested unless the weight is a constant. Rules
+    that begin alike share their beginning (see `share`).
+    """
+    known = None if weight.isidentifier() else int(weight.strip("()"))
+    own = [(rule, sign if known is None else 0) for rule, sign in turn if known is None or sign * known >= 0]
+    layouts = {name: target.layout for name, target in place.states.items()}
+    chains = [_chain(rule, sign, layouts) for rule, sign in own]
+    scope = Scope(place.writer, place.namespace, place.fresh, [t for c in chains for t in terms_of(c.rule)])
+    for i in range(max((len(c.rule.binds) for c in chains), default=0)):
+        scope.define(position(i), f"{row}[{i}]")
+    scope.define(WEIGHT, weight)
+    forest = Branch(inside=share(chains))
+    _write_branch(place, scope, forest, row, weight)
 
 
-def write_rule(place: Place, rule: Rule, row: str, weight: str) -> None:
-    """The rule for the row in the local `row`, of the weight that the source `weight` gives."""
-    if any(isinstance(s, Lookup) and s.state == rule.into for s in rule.steps):
-        _write_in_two(place, rule, row, weight)
-        return
+def _chain(rule: Rule, sign: int, layouts: Mapping[str, Layout]) -> Chain:
+    """The rule as a chain of steps; one that reads the state it adds to is written apart."""
+    own = positional(replace(rule, steps=tuple(scheduled(rule, layouts))))
+    alone = any(isinstance(s, Lookup) and s.state == rule.into for s in rule.steps)
+    return Chain(own, sign, alone)
+
+
+def _write_branch(place: Place, scope: Scope, branch: Branch, row: str, weight: str) -> None:
     w = place.writer
     depth = w.depth
-    scope = _open(place, rule, row, weight)
+    if branch.sign:
+        w.open(f"if {weight} {'>' if branch.sign > 0 else '<'} 0:")
+    if branch.step is not None:
+        _open(place, scope, branch.step)
+    if len(branch.inside) > 1:
+        # What several branches read is read before them.
+        names = [
+            {c.name for r in b.rules() for t in terms_of(r) for c in columns_of(t)} for b in branch.inside
+        ]
+        wanted = {
+            n for i, some in enumerate(names) for n in some if any(n in other for other in names[i + 1 :])
+        }
+        scope.prepare_named(sorted(wanted))
+    for inner in branch.inside:
+        _write_branch(place, scope.fork() if len(branch.inside) > 1 else scope, inner, row, weight)
+    if branch.rule is not None:
+        w.line(f"# into {remark(branch.rule.into)}")
+        if branch.whole:
+            _write_gathered(place, branch.rule, row, weight)
+        else:
+            _write_target(place, scope, branch.rule, row)
+    w.close(depth)
+
+
+def _write_target(place: Place, scope: Scope, rule: Rule, row: str) -> None:
     target = place.targets[rule.into]
     if isinstance(target, Target):
         Addition(scope, place.namespace, target, rule).write(row)
     else:
         _write_to_sink(scope, target, rule, row)
-    w.close(depth)
 
 
-def _open(place: Place, rule: Rule, row: str, weight: str) -> Scope:
-    scope = Scope(place.writer, place.namespace, place.fresh, terms_of(rule))
-    for i, column in enumerate(rule.binds):
-        scope.define(column.name, f"{row}[{i}]")
-    scope.define(rule.weight.name, weight)
+def _open(place: Place, scope: Scope, step: Step) -> None:
     w = place.writer
-    layouts = {name: target.layout for name, target in place.states.items()}
-    for step in scheduled(rule, layouts):
-        match step:
-            case Where(condition):
-                test = scope.true(condition)
-                if test != "True":
-                    w.open(f"if {_bare(test)}:")
-            case Let(column, term):
-                scope.define(column.name, scope.atom(scope.value(term)))
-            case Lookup():
-                state = place.states[step.state]
-                enter(scope, state.layout, state.names, step, place.namespace)
-            case Explode():
-                _explode(scope, step, place.namespace)
-            case _:
-                assert_never(step)
-    return scope
+    match step:
+        case Where(condition):
+            test = scope.true(condition)
+            if test != "True":
+                w.open(f"if {_bare(test)}:")
+        case Let(column, term):
+            scope.define(column.name, scope.atom(scope.value(term)))
+        case Lookup():
+            state = place.states[step.state]
+            enter(scope, state.layout, state.names, step, place.namespace)
+        case Explode():
+            _explode(scope, step, place.namespace)
+        case _:
+            assert_never(step)
 
 
 def _bare(test: str) -> str:
@@ -140,7 +166,7 @@ def _write_to_sink(scope: Scope, sink: Sink, rule: Rule, row: str) -> None:
         w.line(f"{sink.table}.pop({name}, None)")
 
 
-def _write_in_two(place: Place, rule: Rule, row: str, weight: str) -> None:
+def _write_gathered(place: Place, rule: Rule, row: str, weight: str) -> None:
     """A rule that reads the state it adds to: what comes out is gathered first, so that all is read as it was."""
     w = place.writer
     terms: list[Term] = []
@@ -171,11 +197,17 @@ def _write_in_two(place: Place, rule: Rule, row: str, weight: str) -> None:
     second = replace(second, binds=tuple(Column(f"\x00{i + 1}", t.type) for i, t in enumerate(terms)))
     depth, gathered, item = w.depth, place.fresh(), place.fresh()
     w.line(f"{gathered} = []")
-    scope = _open(place, replace(rule, into="", columns=tuple(terms), dependents=(), amounts=()), row, weight)
+    first = replace(rule, into="", columns=tuple(terms), dependents=(), amounts=())
+    scope = Scope(w, place.namespace, place.fresh, terms_of(first))
+    for i, column in enumerate(rule.binds):
+        scope.define(column.name, f"{row}[{i}]")
+    scope.define(rule.weight.name, weight)
+    for step in rule.steps:
+        _open(place, scope, step)
     w.line(f"{gathered}.append({tuple_of(scope.values(terms))})")
     w.close(depth)
     with w.block(f"for {item} in {gathered}:"):
-        write_rule(place, second, item, "0")
+        write_rules(place, [(second, 0)], item, "0")
 
 
 def _explode(scope: Scope, step: Explode, namespace: Namespace) -> None:
@@ -218,103 +250,3 @@ def _explode(scope: Scope, step: Explode, namespace: Namespace) -> None:
         targets = names[:first] + [f"{struct}[{i}]" for i in range(width - first)]
     for column, source_of in zip(step.elements, targets, strict=True):
         scope.define(column.name, source_of)
-
-
-# --- the order of steps ------------------------------------------------------------------------------------
-
-
-def scheduled(rule: Rule, layouts: Mapping[str, Layout]) -> list[Step]:
-    """The steps, with what cannot fan out moved before what can, as far as its columns allow.
-
-    Joins and filters commute. What might fail is not moved: a row that is filtered out must not fail.
-    """
-    done: list[Step] = []
-    waiting = list(rule.steps)
-    bound = {c.name for c in rule.binds} | {rule.weight.name}
-    while waiting:
-        ready = [s for s in waiting if s is waiting[0] or _may_move(s, bound, layouts)]
-        step = next((s for s in ready if not step_fans_out(s, layouts)), waiting[0])
-        waiting = [s for s in waiting if s is not step]
-        done.append(step)
-        bound |= {c.name for c in _bound_by(step)}
-    return done
-
-
-def _may_move(step: Step, bound: set[str], layouts: Mapping[str, Layout]) -> bool:
-    terms = _read_by(step)
-    needs = {c.name for t in terms for c in columns_of(t)}
-    return needs <= bound and not step_fans_out(step, layouts) and not any(map(can_fail, terms))
-
-
-def _read_by(step: Step) -> tuple[Term, ...]:
-    match step:
-        case Where(condition):
-            return (condition,)
-        case Let(_, term):
-            return (term,)
-        case Lookup(match=match):
-            return tuple(term for _, term in match)
-        case Explode(collection=collection):
-            return (collection,)
-        case _:
-            assert_never(step)
-
-
-def _bound_by(step: Step) -> tuple[Column, ...]:
-    match step:
-        case Where():
-            return ()
-        case Let(column):
-            return (column,)
-        case Lookup(binds=binds):
-            return tuple(column for _, column in binds)
-        case Explode(elements=elements):
-            return elements
-        case _:
-            assert_never(step)
-
-
-# --- what is known before anything is written --------------------------------------------------------------
-
-
-def fans_out(rule: Rule, layouts: Mapping[str, Layout]) -> bool:
-    """Whether one row of the delta can give several rows."""
-    return any(step_fans_out(step, layouts) for step in rule.steps)
-
-
-def step_fans_out(step: Step, layouts: Mapping[str, Layout]) -> bool:
-    if isinstance(step, Explode):
-        return True
-    if not isinstance(step, Lookup) or step.present or step.absent or step.outer:
-        return False
-    layout = layouts[step.state]
-    path = layout.path(name for name, _ in step.match)
-    complete = layout.covers(layout.position(name) for name, _ in step.match)
-    return not complete and (path.kind != "single" or not step.match)
-
-
-def constant_count(rule: Rule, weight: int, layouts: Mapping[str, Layout]) -> int | None:
-    """The weight of what comes out of a rule for a row of this weight, where that is always the same."""
-    known = {rule.weight.name: weight}
-    for step in rule.steps:
-        if isinstance(step, Lookup) and layouts[step.state].state.unique:
-            known.update({column.name: 1 for name, column in step.binds if name == WEIGHT})
-
-    def evaluate(t: Term) -> int | None:
-        match t:
-            case Literal(value):
-                return int(value)
-            case Column(name):
-                return known.get(name)
-            case Call("ring_mul", args):
-                result = 1
-                for a in args:
-                    factor = evaluate(a)
-                    if factor is None:
-                        return None
-                    result *= factor
-                return result
-            case _:
-                return None
-
-    return evaluate(rule.count)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from copy import copy
 
 from evercurrent.engine.live.expressions import Code, Expressions, is_atom
 from evercurrent.engine.live.writer import Namespace, Writer
@@ -62,6 +63,22 @@ class Scope:
                     may = nullable(shared)
                     name = self.atom(self.expressions.value(shared))
                     self.expressions.known[shared] = Code(name, (name,), True, name) if may else Code(name)
+
+    def fork(self) -> Scope:
+        """The same scope for one of several branches: what it adds is not there for the others."""
+        other = copy(self)
+        other.sources = dict(self.sources)
+        other.pending = set(self.pending)
+        other.expressions = Expressions(self.expressions.namespace, other.sources, self.fresh)
+        other.expressions.known = dict(self.expressions.known)
+        return other
+
+    def prepare_named(self, names: Iterable[str]) -> None:
+        """Write locals for columns, by name."""
+        for name in names:
+            if name in self.pending:
+                self.pending.discard(name)
+                self.sources[name] = self.assign(self.sources[name])
 
     def prepare_columns(self, *terms: Term) -> None:
         """Write locals for the columns of the terms that are read more than once."""

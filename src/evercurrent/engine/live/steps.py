@@ -1,0 +1,124 @@
+"""What can be said of rules before they are written: what steps read and bind, and in which order they run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import assert_never
+
+from evercurrent.delta.program import WEIGHT, Explode, Let, Lookup, Rule, Step, Where
+from evercurrent.engine.live.layout import Layout
+from evercurrent.term.failing import can_fail
+from evercurrent.term.nodes import Call, Column, Literal, Term
+from evercurrent.term.walk import columns_of
+
+
+def terms_of(rule: Rule) -> Iterator[Term]:
+    """Every term of a rule, in the order of evaluation."""
+    for step in rule.steps:
+        yield from read_by(step)
+    yield from rule.columns
+    yield rule.count
+    yield from rule.dependents
+    for amount in rule.amounts:
+        yield from amount.args
+        yield from (t for t in (amount.weight, amount.where) if t is not None)
+
+
+# --- the order of steps ------------------------------------------------------------------------------------
+
+
+def scheduled(rule: Rule, layouts: Mapping[str, Layout]) -> list[Step]:
+    """The steps, with what cannot fan out moved before what can, as far as its columns allow.
+
+    Joins and filters commute. What might fail is not moved: a row that is filtered out must not fail.
+    """
+    done: list[Step] = []
+    waiting = list(rule.steps)
+    bound = {c.name for c in rule.binds} | {rule.weight.name}
+    while waiting:
+        ready = [s for s in waiting if s is waiting[0] or _may_move(s, bound, layouts)]
+        step = next((s for s in ready if not step_fans_out(s, layouts)), waiting[0])
+        waiting = [s for s in waiting if s is not step]
+        done.append(step)
+        bound |= {c.name for c in bound_by(step)}
+    return done
+
+
+def _may_move(step: Step, bound: set[str], layouts: Mapping[str, Layout]) -> bool:
+    terms = read_by(step)
+    needs = {c.name for t in terms for c in columns_of(t)}
+    return needs <= bound and not step_fans_out(step, layouts) and not any(map(can_fail, terms))
+
+
+def read_by(step: Step) -> tuple[Term, ...]:
+    match step:
+        case Where(condition):
+            return (condition,)
+        case Let(_, term):
+            return (term,)
+        case Lookup(match=match):
+            return tuple(term for _, term in match)
+        case Explode(collection=collection):
+            return (collection,)
+        case _:
+            assert_never(step)
+
+
+def bound_by(step: Step) -> tuple[Column, ...]:
+    match step:
+        case Where():
+            return ()
+        case Let(column):
+            return (column,)
+        case Lookup(binds=binds):
+            return tuple(column for _, column in binds)
+        case Explode(elements=elements):
+            return elements
+        case _:
+            assert_never(step)
+
+
+# --- what is known before anything is written --------------------------------------------------------------
+
+
+def fans_out(rule: Rule, layouts: Mapping[str, Layout]) -> bool:
+    """Whether one row of the delta can give several rows."""
+    return any(step_fans_out(step, layouts) for step in rule.steps)
+
+
+def step_fans_out(step: Step, layouts: Mapping[str, Layout]) -> bool:
+    if isinstance(step, Explode):
+        return True
+    if not isinstance(step, Lookup) or step.present or step.absent or step.outer:
+        return False
+    layout = layouts[step.state]
+    path = layout.path(name for name, _ in step.match)
+    complete = layout.covers(layout.position(name) for name, _ in step.match)
+    return not complete and (path.kind != "single" or not step.match)
+
+
+def constant_count(rule: Rule, weight: int, layouts: Mapping[str, Layout]) -> int | None:
+    """The weight of what comes out of a rule for a row of this weight, where that is always the same."""
+    known = {rule.weight.name: weight}
+    for step in rule.steps:
+        if isinstance(step, Lookup) and layouts[step.state].state.unique:
+            known.update({column.name: 1 for name, column in step.binds if name == WEIGHT})
+
+    def evaluate(t: Term) -> int | None:
+        match t:
+            case Literal(value):
+                return int(value)
+            case Column(name):
+                return known.get(name)
+            case Call("ring_mul", args):
+                result = 1
+                for a in args:
+                    factor = evaluate(a)
+                    if factor is None:
+                        return None
+                    result *= factor
+                return result
+            case _:
+                return None
+
+    return evaluate(rule.count)
