@@ -116,11 +116,10 @@ def _term(level: Level, node: exp.Expr) -> Term:
             return _negated(level, node)
         case exp.Cast() | exp.TryCast():
             return _cast(level, node)
-        case exp.And() | exp.Or():
-            name = "and" if isinstance(node, exp.And) else "or"
-            return build.call(
-                name, *(condition(level, n, name.upper()) for n in _chain(node)), place=env.place(node)
-            )
+        case exp.And():
+            return build.conjunction(condition(level, n, "AND") for n in _chain(node))
+        case exp.Or():
+            return build.disjunction(condition(level, n, "OR") for n in _chain(node))
         case exp.Not():
             return build.call("not", condition(level, node.this, "NOT"), place=env.place(node))
         case exp.BitwiseNot():

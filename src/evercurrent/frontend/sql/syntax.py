@@ -6,6 +6,9 @@ Every way in which sqlglot can fail becomes a QueryError with its place.
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -18,7 +21,9 @@ from evercurrent.source import Place
 
 OPEN = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 CLOSE = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
-DEEPEST = 500
+DEEPEST = 200
+FRAMES = 6000
+"""The parser takes about twenty calls for each bracket; what comes after it takes few, and keeps Python's own limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +91,11 @@ def parse_tokens(tokens: Tokens, into: type[exp.Condition] | None = None) -> exp
     _check_depth(tokens)
     parser = EvercurrentParser(error_level=ErrorLevel.IMMEDIATE, dialect=EvercurrentSpark())
     try:
-        if into is None:
-            found = parser.parse(tokens.tokens, tokens.text)
-        else:
-            found = parser.parse_into(into, tokens.tokens, tokens.text)
+        with _deeper():
+            if into is None:
+                found = parser.parse(tokens.tokens, tokens.text)
+            else:
+                found = parser.parse_into(into, tokens.tokens, tokens.text)
     except ParseError as error:
         malformed = parser.furthest or error
         if isinstance(malformed, Malformed):
@@ -101,6 +107,16 @@ def parse_tokens(tokens: Tokens, into: type[exp.Condition] | None = None) -> exp
     if len(found) != 1 or found[0] is None:
         raise QueryError("exactly one statement is expected here", place=_whole(tokens.text))
     return found[0]
+
+
+@contextmanager
+def _deeper() -> Iterator[None]:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _plain(message: str) -> str:
