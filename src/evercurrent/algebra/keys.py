@@ -45,6 +45,9 @@ from evercurrent.term.walk import columns_of
 
 Names = frozenset[str]
 
+POSITIONAL = ("row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead")
+"""Window functions that depend on the row's place in the order, whatever the frame."""
+
 
 def keys(plan: Plan, knowledge: Knowledge) -> frozenset[Names]:
     """Sets of columns that no two rows share; none contains another."""
@@ -133,7 +136,7 @@ def facts(plan: Plan, knowledge: Knowledge) -> Facts:
                     continue
                 if function.function == "row_number":
                     result.add_key((*partition, column.name), columns(plan))
-                if function.frame == WHOLE:
+                if function.frame == WHOLE and function.function not in POSITIONAL:
                     result.add_dependency(partition, (column.name,))
             for found in result.keys:
                 result.add_dependency(found, (c.name for c in columns(plan)))

@@ -42,7 +42,7 @@ from evercurrent.calculus.recursion import solve
 from evercurrent.calculus.schedule import Step, schedule, split_equalities
 from evercurrent.calculus.scope import free_paths, free_variables
 from evercurrent.calculus.walk import relations_of
-from evercurrent.calculus.windows import partitions, sorted_rows, window_values
+from evercurrent.calculus.windows import partitions, same_windows, sorted_rows, window_values
 from evercurrent.data.types import Map
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import EvaluationError
@@ -203,20 +203,25 @@ class Evaluator:
             yield self.record(query.head, bound(bound(env, left, None), right, r_row)), r_weight
 
     def window(self, query: Window, env: Environment) -> Iterator[Entry]:
-        """Functions with equal partition and order are computed over one sorting."""
+        """Functions of one partition and order after those of another: what those found settles further ties."""
         rows = [row for row, weight in self.source(query.source, env) for _ in range(weight)]
         types = tuple(f.type for f in query.source.fields)
         value = self.scope(query.variable, env)
-        columns: list[list[Any]] = []
-        for function in query.functions:
-            results: list[Any] = [None] * len(rows)
-            for places in partitions(function, rows, types, value):
+        columns: dict[int, list[Any]] = {}
+        for alike in same_windows(query.functions):
+            functions = [query.functions[i] for i in alike]
+            results: list[list[Any]] = [[None] * len(rows) for _ in alike]
+            for places in partitions(functions[0], rows, types, value):
                 part = [rows[i] for i in places]
-                for i, result in zip(places, window_values(function, part, value), strict=True):
-                    results[i] = result
-            columns.append(results)
+                for function, column in zip(functions, results, strict=True):
+                    for i, result in zip(places, window_values(function, part, value), strict=True):
+                        column[i] = result
+            columns.update(zip(alike, results, strict=True))
+            rows = [(*row, *found) for row, *found in zip(rows, *results, strict=True)]
+            types += tuple(f.type for f in functions)
+        width = len(query.source.fields)
         for i, row in enumerate(rows):
-            yield (*row, *(results[i] for results in columns)), 1
+            yield (*row[:width], *(columns[k][i] for k in range(len(columns)))), 1
 
     def top(self, query: Top, env: Environment) -> Iterator[Entry]:
         types = tuple(f.type for f in query.source.fields)

@@ -55,6 +55,7 @@ QUERY_LAWS: tuple[QueryLaw, ...] = (
     operations.top_of_top,
     operations.top_of_all,
     operations.operate_on_nothing,
+    operations.one_window_each,
     pruning.prune_generators,  # last: what the laws above remove need not be pruned
     pruning.prune_grouping,
     pruning.prune_full_outer,

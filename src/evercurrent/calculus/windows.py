@@ -51,6 +51,14 @@ def sorted_rows(
     return sorted(entries, key=lambda entry: key(entry[0]))
 
 
+def same_windows(functions: Sequence[WindowFunction]) -> list[list[int]]:
+    """Positions of functions with one partition and order, in the order in which the windows first come."""
+    groups: dict[tuple[object, object], list[int]] = {}
+    for i, function in enumerate(functions):
+        groups.setdefault((function.partition, function.order), []).append(i)
+    return list(groups.values())
+
+
 def partitions(
     function: WindowFunction, rows: Sequence[Row], types: tuple[Type, ...], value: Value
 ) -> Iterable[list[int]]:

@@ -14,7 +14,7 @@ from evercurrent.calculus.show import show
 from evercurrent.data.types import BOOLEAN, INT, STRING, Member
 from evercurrent.term.aggregates import aggregate
 from evercurrent.term.build import lit
-from evercurrent.term.nodes import Term
+from evercurrent.term.nodes import RUNNING, SortKey, Term, WindowFunction
 from tests.unit.calculus.random_queries import random_data, random_query
 from tests.unit.calculus.writing import (
     add,
@@ -43,6 +43,7 @@ from tests.unit.calculus.writing import (
     union,
     values,
     var,
+    window,
 )
 
 EMP = relation("emp", name=STRING, dept=INT, age=INT)
@@ -329,3 +330,15 @@ def test_exists_of_except_all_counts() -> None:
     query = bag(exists(minus(bag(e <= EMP, x=1), bag(d <= DEPT, x=1), all=True)), y=1)
     data = {"emp": [("a", 1, 1), ("b", 1, 1)], "dept": [(1, "x")]}
     assert run(normalize(query), data) == run(query, data) == [(1,)]
+
+
+def test_windows_are_parted() -> None:
+    def number(order: SortKey) -> WindowFunction:
+        return WindowFunction("row_number", (), INT, (), (order,), RUNNING)
+
+    query = window(e, EMP, up=number(asc(e.age)), down=number(desc(e.age)), again=number(asc(e.age)))
+    normal = normalize(query)
+    assert show(normal).count("window(") == 2
+    data = {"emp": [("a", 1, 5), ("a", 1, 5), ("b", 1, 7)]}
+    assert run(normal, data) == run(query, data)
+    assert [f.name for f in normal.fields] == ["name", "dept", "age", "up", "down", "again"]

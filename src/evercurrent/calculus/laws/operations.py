@@ -26,9 +26,11 @@ from evercurrent.calculus.nodes import (
     Values,
     Window,
 )
-from evercurrent.calculus.scope import substitute_term
-from evercurrent.calculus.walk import nodes
-from evercurrent.term.nodes import Field, Nested
+from evercurrent.calculus.scope import row_type, substitute_term
+from evercurrent.calculus.walk import function_with_parts, nodes
+from evercurrent.calculus.windows import same_windows
+from evercurrent.term.build import field
+from evercurrent.term.nodes import Field, Nested, Term
 
 
 def flatten_union(query: Query) -> Query | None:
@@ -137,6 +139,39 @@ def top_of_top(query: Query) -> Query | None:
             )
         case _:
             return None
+
+
+def one_window_each(query: Query) -> Query | None:
+    """Functions of different partitions or orders are found one window after another, in the order they come in."""
+    if not isinstance(query, Window):
+        return None
+    first, *others = same_windows(query.functions)
+    if not others:
+        return None
+    rest = [i for group in others for i in group]
+    width = len(query.source.fields)
+    inner = Window(
+        query.variable,
+        query.source,
+        tuple(query.functions[i] for i in first),
+        query.source.fields + tuple(query.fields[width + i] for i in first),
+    )
+    variable = replace(query.variable, type=row_type(inner))
+
+    def renamed(term: Term) -> Term:
+        return substitute_term(term, {variable.name: variable})
+
+    outer = Window(
+        variable,
+        inner,
+        tuple(function_with_parts(query.functions[i], renamed) for i in rest),
+        inner.fields + tuple(query.fields[width + i] for i in rest),
+    )
+    if names(outer.fields) == names(query.fields):
+        return outer
+    whole = replace(query.variable, type=row_type(outer))
+    head = tuple(field(whole, f.name) for f in query.fields)
+    return Comprehension("bag", head, (Generator(whole, outer),), query.fields)
 
 
 def operate_on_nothing(query: Query) -> Query | None:
