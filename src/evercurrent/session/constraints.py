@@ -5,81 +5,90 @@ Law. The committed rows satisfy every constraint, so after a change only what it
 the keys of deleted parent rows (FOREIGN KEY). Everything is judged on the net change, at the end, so parents and
 children may come in any order. The cost is that of the change.
 
+Keys are judged all together, as sets: the keys that come must be as many as the rows and not there before, the keys that
+are referred to must be among the parent's. Only when that fails is it asked which rows are to blame.
+
 `examine` gives the patches that carry the change into the stores, or raises `ConstraintError`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evercurrent.catalog.nodes import Check, Table, Unique
-from evercurrent.data.types import String
+from evercurrent.catalog.nodes import Unique
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError
-from evercurrent.session.patch import ABSENT, Patch
-from evercurrent.session.rows import give_rows
-from evercurrent.session.store import KeyIndex, Reference, Store, has_null, positions
-
-SAMPLE = 10
-"""How many violating rows an error carries."""
-
-Condition = Callable[[Row], Any]
+from evercurrent.session.patch import Patch, counting
+from evercurrent.session.rules import RowRules, violation
+from evercurrent.session.store import KeyIndex, Reference, Store
 
 
-class RowRules:
-    """What every row of a table must satisfy by itself."""
+class TableChange:
+    """The net change of one stored table, and the patches of its store that make it."""
 
-    def __init__(self, table: Table, condition_of: Callable[[Table, Check], Condition]) -> None:
-        self.table = table
-        keys = table.primary_key.columns if table.primary_key else ()
-        required = {i for i, c in enumerate(table.columns) if not c.nullable} | set(positions(table, keys))
-        self.required = tuple(sorted(required))
-        self.lengths = tuple(
-            (i, c.type.length)
-            for i, c in enumerate(table.columns)
-            if isinstance(c.type, String) and c.type.length is not None
-        )
-        self.checks = tuple((check, condition_of(table, check)) for check in table.checks)
+    __slots__ = ("deleted", "inserted", "patches", "store", "weights")
 
-    def examine(self, rows: Iterable[Row]) -> None:
-        rows = list(rows)
-        for i in self.required:
-            if bad := [row for row in rows if row[i] is None]:
-                name = self.table.columns[i].name
-                raise violation(self.table, f"{name} NOT NULL", f"{name} must not be NULL", bad)
-        for i, length in self.lengths:
-            if bad := [row for row in rows if row[i] is not None and len(row[i]) > length]:
-                column = self.table.columns[i]
-                raise violation(
-                    self.table, f"{column.name} {column.type}", f"{column.name} is longer than {length}", bad
-                )
-        for check, condition in self.checks:
-            # Only FALSE breaks a check; NULL does not.
-            if bad := [row for row in rows if condition(row) is False]:
-                raise violation(self.table, check.name, f"CHECK ({check.text}) is false", bad)
-
-
-class TablePatches:
-    """The patches of one table's store, made together."""
-
-    __slots__ = ("keys", "references", "rows", "store")
-
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, delta: ZSet, inserted: list[Row]) -> None:
+        """Two rows under one key: `ConstraintError`."""
         self.store = store
-        self.rows = Patch(store.rows)
-        self.keys = [(index, Patch(index.rows)) for index in store.keys]
-        self.references = [(reference, Patch(reference.counts)) for reference in store.references]
+        self.weights = weights = delta.weights
+        self.inserted = inserted
+        some_go = len(inserted) < len(weights)
+        self.deleted = deleted = [row for row, weight in weights.items() if weight < 0] if some_go else []
+        primary = store.primary
+        rows = counting(store.rows, weights) if primary is None else self._claim(primary, inserted, deleted)
+        # In the order of the rows, the keys and the references of the store.
+        self.patches = [rows]
+        for index in store.keys:
+            self.patches.append(self._claim(index, index.having(inserted), index.having(deleted)))
+        for reference in store.references:
+            self.patches.append(counting(reference.counts, reference.changes(weights)))
 
-    def all(self) -> list[Patch]:
-        return [self.rows, *(p for _, p in self.keys), *(p for _, p in self.references)]
+    def _claim(self, index: KeyIndex, inserted: Sequence[Row], deleted: Sequence[Row]) -> Patch:
+        """The patch of a key; what is deleted makes room first, so that a key may pass from one row to another."""
+        key_of, rows = index.key_of, index.rows
+        after = {key_of(row): row for row in inserted}
+        before = {key_of(row): row for row in deleted}
+        taken = after.keys() & rows.keys()
+        if (
+            len(after) < len(inserted)
+            or (taken and not taken <= before.keys())
+            or (inserted and max(map(self.weights.__getitem__, inserted)) > 1)
+        ):
+            raise self._clash(index, inserted, before)
+        return Patch(rows, before, after)
+
+    def _clash(self, index: KeyIndex, inserted: Sequence[Row], freed: Mapping[Any, Row]) -> ConstraintError:
+        """The error: all rows that want a key which another one has."""
+        claimed: dict[Any, Row] = {}
+        bad: list[Row] = []
+        for row in inserted:
+            key = index.key_of(row)
+            holder = claimed.get(key)
+            if holder is None and key not in freed:
+                holder = index.rows.get(key)
+            if holder is None and self.weights[row] == 1:
+                claimed[key] = row
+                continue
+            if holder is not None and holder not in bad:
+                bad.append(holder)
+            bad.append(row)
+        kind = "PRIMARY KEY" if index is self.store.primary else "UNIQUE"
+        what = f"{kind} ({', '.join(index.constraint.columns)}) is there more than once"
+        return violation(self.store.table, index.constraint.name, what, bad)
 
     def key_patch(self, key: Unique) -> Patch:
         """The patch of the index of a declared key."""
-        primary = self.store.primary
-        if primary is not None and primary.constraint.columns == key.columns:
-            return self.rows
-        return next(p for index, p in self.keys if index.constraint.columns == key.columns)
+        store = self.store
+        index = store.index_of(key)
+        return self.patches[0 if index is store.primary else 1 + store.keys.index(index)]
+
+    def count_patch(self, reference: Reference) -> Patch:
+        """The patch of the counts of a foreign key of the table."""
+        store = self.store
+        place = next(i for i, other in enumerate(store.references) if other is reference)
+        return self.patches[1 + len(store.keys) + place]
 
 
 def examine(
@@ -92,126 +101,57 @@ def examine(
 
     All mappings are by the lower-cased names of tables; `children` says for each table who refers to it.
     """
-    patches: dict[str, TablePatches] = {}
+    changes: dict[str, TableChange] = {}
     for name, delta in deltas.items():
         store = stores[name]
-        rules[name].examine(row for row, weight in delta.items() if weight > 0)
+        inserted = [row for row, weight in delta.weights.items() if weight > 0]
+        if inserted:
+            rules[name].examine(inserted)
         if store.table.stored:
-            patches[name] = _patch(store, delta)
-    for name, delta in deltas.items():
-        if name in patches:
-            _examine_references(stores, patches, name, delta)
-            _examine_parents(patches, children.get(name, []), name)
-    return [patch for table in patches.values() for patch in table.all()]
-
-
-def _patch(store: Store, delta: ZSet) -> TablePatches:
-    """Deletions first, so that a key may pass from one row to another."""
-    result = TablePatches(store)
-    for row, weight in delta.items():
-        if weight < 0:
-            _remove(result, row, weight)
-    conflicts: dict[str, tuple[KeyIndex, list[Row]]] = {}
-    for row, weight in delta.items():
-        if weight > 0:
-            _insert(result, row, weight, conflicts)
-    for index, rows in conflicts.values():
-        kind = "PRIMARY KEY" if index is store.primary else "UNIQUE"
-        columns = ", ".join(index.constraint.columns)
-        raise violation(
-            store.table, index.constraint.name, f"{kind} ({columns}) is there more than once", rows
-        )
-    return result
-
-
-def _remove(patches: TablePatches, row: Row, weight: int) -> None:
-    primary = patches.store.primary
-    if primary is None:
-        patches.rows.add(row, weight)
-    else:
-        patches.rows.put(primary.key_of(row), ABSENT)
-    for index, patch in patches.keys:
-        patch.put(index.key_of(row), ABSENT)
-    for reference, patch in patches.references:
-        key = reference.key_of(row)
-        if not reference.has_null(key):
-            patch.add(key, weight)
-
-
-def _insert(
-    patches: TablePatches, row: Row, weight: int, conflicts: dict[str, tuple[KeyIndex, list[Row]]]
-) -> None:
-    primary = patches.store.primary
-    if primary is None:
-        patches.rows.add(row, weight)
-    else:
-        _claim(patches.rows, primary, row, weight, conflicts)
-    for index, patch in patches.keys:
-        if not index.has_null(index.key_of(row)):
-            _claim(patch, index, row, weight, conflicts)
-    for reference, patch in patches.references:
-        key = reference.key_of(row)
-        if not reference.has_null(key):
-            patch.add(key, weight)
-
-
-def _claim(
-    patch: Patch, index: KeyIndex, row: Row, weight: int, conflicts: dict[str, tuple[KeyIndex, list[Row]]]
-) -> None:
-    key = index.key_of(row)
-    holder = patch.get(key)
-    if holder is ABSENT and weight == 1:
-        patch.put(key, row)
-        return
-    _, rows = conflicts.setdefault(index.constraint.name, (index, []))
-    if holder is not ABSENT and holder not in rows:
-        rows.append(holder)
-    rows.append(row)
+            changes[name] = TableChange(store, delta, inserted)
+    for name, change in changes.items():
+        if change.inserted:
+            _examine_references(stores, changes, change)
+        if change.deleted and name in children:
+            _examine_parents(changes, change, children[name])
+    return [patch for change in changes.values() for patch in change.patches]
 
 
 def _examine_references(
-    stores: Mapping[str, Store], patches: Mapping[str, TablePatches], name: str, delta: ZSet
+    stores: Mapping[str, Store], changes: Mapping[str, TableChange], change: TableChange
 ) -> None:
     """Every inserted child has its parent."""
-    store = stores[name]
-    for reference in store.references:
-        constraint = reference.constraint
-        patched = patches.get(reference.parent)
-        patch = patched.key_patch(reference.target) if patched is not None else None
-        index = stores[reference.parent].index_of(reference.target)
-        bad = []
-        for row, weight in delta.items():
-            if weight > 0:
-                value = reference.key_of(row)
-                if has_null(value, reference.wide):
-                    continue
-                there = patch.get(value) is not ABSENT if patch is not None else value in index.rows
-                if not there:
-                    bad.append(row)
-        if bad:
+    for reference in change.store.references:
+        wanted = reference.keys(change.inserted)
+        parent = changes.get(reference.parent)
+        if parent is not None:
+            patch = parent.key_patch(reference.target)
+            missing = {key for key in wanted if patch.get(key) is None}
+        else:
+            there = stores[reference.parent].index_of(reference.target).rows
+            if wanted <= there.keys():
+                continue
+            missing = {key for key in wanted if key not in there}
+        if missing:
+            constraint = reference.constraint
             raise violation(
-                store.table,
+                change.store.table,
                 constraint.name,
                 f"FOREIGN KEY ({', '.join(constraint.columns)}) refers to no row of {constraint.parent}",
-                bad,
+                [row for row in change.inserted if reference.key_of(row) in missing],
             )
 
 
 def _examine_parents(
-    patches: Mapping[str, TablePatches], children: list[tuple[Store, Reference]], name: str
+    changes: Mapping[str, TableChange], parent: TableChange, children: list[tuple[Store, Reference]]
 ) -> None:
     """No deleted parent has children left."""
-    parent = patches[name]
     for child, reference in children:
         constraint = reference.constraint
         patch = parent.key_patch(reference.target)
-        counts = _count_patch(patches.get(child.table.name.lower()), reference)
-        bad = []
-        for value, after in patch.after.items():
-            if after is ABSENT and patch.before[value] is not ABSENT:
-                left = counts.get(value, 0) if counts is not None else reference.counts.get(value, 0)
-                if left:
-                    bad.append(patch.before[value])
+        child_change = changes.get(child.table.name.lower())
+        counts = reference.counts if child_change is None else child_change.count_patch(reference)
+        bad = [row for key, row in patch.before.items() if key not in patch.after and counts.get(key)]
         if bad:
             raise violation(
                 parent.store.table,
@@ -219,25 +159,6 @@ def _examine_parents(
                 f"rows of {child.table.name} still refer to it by FOREIGN KEY ({', '.join(constraint.columns)})",
                 bad,
             )
-
-
-def _count_patch(patches: TablePatches | None, reference: Reference) -> Patch | None:
-    if patches is None:
-        return None
-    return next(patch for other, patch in patches.references if other is reference)
-
-
-def violation(table: Table, constraint: str, what: str, rows: list[Row]) -> ConstraintError:
-    """The error, with a sample of the violating rows as users see them."""
-    shown = give_rows(table.fields, rows[:SAMPLE])
-    more = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
-    return ConstraintError(
-        f"{table.name}: {what}: {shown[0]!r}{more} [{constraint}]",
-        constraint=constraint,
-        rows=shown,
-        count=len(rows),
-        hint="the transaction was undone",
-    )
 
 
 def children_of(stores: Mapping[str, Store]) -> dict[str, list[tuple[Store, Reference]]]:

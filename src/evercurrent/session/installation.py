@@ -13,8 +13,9 @@ from evercurrent.catalog.nodes import Table
 from evercurrent.data.values import give_out
 from evercurrent.errors import TransactionError
 from evercurrent.session.compile import compile_all
-from evercurrent.session.constraints import RowRules, children_of
+from evercurrent.session.constraints import children_of
 from evercurrent.session.rows import RowReader
+from evercurrent.session.rules import RowRules
 from evercurrent.session.session import Session
 from evercurrent.session.store import Store
 from evercurrent.term.evaluate import compile_term

@@ -4,66 +4,65 @@ Law. Applying and undoing are idempotent, and each may begin wherever the other 
 stands under a key in the end, never what is to be added to it. So a commit that is stopped at any moment is undone
 by undoing every patch.
 
->>> stock = {"apples": 3}
->>> patch = Patch(stock)
->>> patch.put("apples", 2); patch.put("pears", 1); patch.get("apples"), stock
-(2, {'apples': 3})
+>>> stock = {"apples": 3, "plums": 1}
+>>> patch = counting(stock, {"apples": -1, "plums": -1, "pears": 1})
+>>> patch.before, patch.after
+({'apples': 3, 'plums': 1}, {'apples': 2, 'pears': 1})
+>>> patch.get("apples"), patch.get("plums")
+(2, None)
 >>> patch.apply(); stock
 {'apples': 2, 'pears': 1}
 >>> patch.undo(); stock
-{'apples': 3}
+{'apples': 3, 'plums': 1}
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, Final
-
-
-class _Absent:
-    def __repr__(self) -> str:
-        return "ABSENT"
-
-
-ABSENT: Final = _Absent()
-"""Stands where a dictionary has no entry."""
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 
 class Patch:
-    """`target` is to hold `after[key]` where it holds `before[key]`."""
+    """`target` holds the entries `before` and is to hold the entries `after` instead; others stay as they are."""
 
     __slots__ = ("after", "before", "target")
 
-    def __init__(self, target: dict[Any, Any]) -> None:
+    def __init__(self, target: dict[Any, Any], before: dict[Any, Any], after: dict[Any, Any]) -> None:
         self.target = target
-        self.before: dict[Any, Any] = {}
-        self.after: dict[Any, Any] = {}
+        self.before = before
+        self.after = after
 
-    def get(self, key: Hashable, default: Any = ABSENT) -> Any:
-        """What will stand under the key."""
-        value = self.after[key] if key in self.after else self.target.get(key, ABSENT)
-        return default if value is ABSENT else value
-
-    def put(self, key: Hashable, value: Any) -> None:
-        if key not in self.before:
-            self.before[key] = self.target.get(key, ABSENT)
-        self.after[key] = value
-
-    def add(self, key: Hashable, amount: int) -> None:
-        """Treat the dictionary as counts: an entry that comes to zero goes."""
-        total = self.get(key, 0) + amount
-        self.put(key, total or ABSENT)
+    def get(self, key: Hashable) -> Any:
+        """What will stand under the key; None, if nothing will."""
+        if key in self.after:
+            return self.after[key]
+        return None if key in self.before else self.target.get(key)
 
     def apply(self) -> None:
-        _write(self.target, self.after)
+        _exchange(self.target, self.before, self.after)
 
     def undo(self) -> None:
-        _write(self.target, self.before)
+        _exchange(self.target, self.after, self.before)
 
 
-def _write(target: dict[Any, Any], values: dict[Any, Any]) -> None:
-    for key, value in values.items():
-        if value is ABSENT:
+def _exchange(target: dict[Any, Any], old: dict[Any, Any], new: dict[Any, Any]) -> None:
+    for key in old:
+        if key not in new:
             target.pop(key, None)
+    target.update(new)
+
+
+def counting(target: dict[Any, int], changes: Mapping[Any, int]) -> Patch:
+    """The patch that adds to counts; an entry that comes to zero goes."""
+    before: dict[Any, int] = {}
+    after: dict[Any, int] = {}
+    for key, change in changes.items():
+        count = target.get(key)
+        if count is None:
+            if change:
+                after[key] = change
         else:
-            target[key] = value
+            before[key] = count
+            if count + change:
+                after[key] = count + change
+    return Patch(target, before, after)

@@ -25,11 +25,12 @@ from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError, QueryError, TransactionError, UnsupportedError
 from evercurrent.session.compile import assertion_key
-from evercurrent.session.constraints import SAMPLE, RowRules, examine
+from evercurrent.session.constraints import examine
 from evercurrent.session.maintenance import Maintenance
 from evercurrent.session.patch import Patch
 from evercurrent.session.query import reference
 from evercurrent.session.rows import RowReader, give_rows, row_writer
+from evercurrent.session.rules import SAMPLE, RowRules
 from evercurrent.session.store import Reference, Store
 from evercurrent.session.subscriptions import Callback, Change, Subscribers, Subscription, When
 from evercurrent.session.transactions import Block, Transaction

@@ -9,7 +9,7 @@ A table that is not stored keeps none of this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -36,24 +36,42 @@ class KeyIndex:
     def has_null(self, key: Any) -> bool:
         return has_null(key, self.wide)
 
+    def having(self, rows: Sequence[Row]) -> list[Row]:
+        """Those of the rows that have a key: one without NULL."""
+        key_of, wide = self.key_of, self.wide
+        return [row for row in rows if not has_null(key_of(row), wide)]
+
 
 @dataclass(slots=True)
 class Reference:
     """A foreign key, and how many rows refer to each key of the parent (in the parent's order of columns)."""
 
     constraint: ForeignKey
+    parent: str  # the lower-cased name of the parent
     target: Unique  # the key of the parent that it refers to
     key_of: KeyOf
     wide: bool
     counts: dict[Any, int]
 
-    @property
-    def parent(self) -> str:
-        """The lower-cased name of the parent."""
-        return self.constraint.parent.lower()
-
     def has_null(self, key: Any) -> bool:
         return has_null(key, self.wide)
+
+    def keys(self, rows: Iterable[Row]) -> set[Any]:
+        """The keys to which these rows refer."""
+        found = set(map(self.key_of, rows))
+        return {key for key in found if None not in key} if self.wide else found - {None}
+
+    def changes(self, weights: Mapping[Row, int]) -> dict[Any, int]:
+        """By how much each count changes with these rows."""
+        key_of, wide = self.key_of, self.wide
+        found: dict[Any, int] = {}
+        for row, weight in weights.items():
+            key = key_of(row)
+            found[key] = found.get(key, 0) + weight
+        if wide:
+            return {key: count for key, count in found.items() if None not in key}
+        found.pop(None, None)
+        return found
 
 
 def has_null(key: Any, wide: bool) -> bool:
@@ -110,7 +128,9 @@ class Store:
             if target is not None:
                 columns = child_columns(target, reference)
                 key_of = key_function(table, columns)
-                self.references.append(Reference(reference, target, key_of, len(columns) > 1, {}))
+                self.references.append(
+                    Reference(reference, reference.parent.lower(), target, key_of, len(columns) > 1, {})
+                )
 
     def renewed(self, table: Table, parents: Callable[[str], Table | None]) -> Store:
         """The same rows for a table that differs in its foreign keys alone."""
@@ -118,11 +138,9 @@ class Store:
         result.rows, result.keys = self.rows, self.keys
         if self.primary is not None:
             result.primary = self.primary
+        contents = self.contents().weights
         for reference in result.references:
-            for row in self:
-                key = reference.key_of(row)
-                if not reference.has_null(key):
-                    reference.counts[key] = reference.counts.get(key, 0) + 1
+            reference.counts.update(reference.changes(contents))
         return result
 
     @property

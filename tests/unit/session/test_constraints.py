@@ -8,7 +8,8 @@ from evercurrent.catalog.nodes import Check, ForeignKey, Table, TableColumn, Uni
 from evercurrent.data.types import BIGINT, INT, STRING, String
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError
-from evercurrent.session.constraints import RowRules, children_of, examine
+from evercurrent.session.constraints import children_of, examine
+from evercurrent.session.rules import RowRules
 from evercurrent.session.store import Store
 from evercurrent.term.build import call, lit
 from evercurrent.term.evaluate import compile_term
