@@ -21,6 +21,7 @@ sources      what stands in FROM
 joins        join trees
 grouping     GROUP BY, ROLLUP, CUBE, GROUPING SETS; the level of a grouped block
 items        the select list
+block        a SELECT block while it is read; generators in its select list
 select       one SELECT block
 ordering     ORDER BY, LIMIT, OFFSET
 setops       UNION, INTERSECT, EXCEPT, VALUES

@@ -24,6 +24,25 @@ WORDED = ("CAST", "TRY_CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "SU
 BARE = ("CASE",)
 
 
+# What can follow a list. A list that ends in a comma before one of these lacks an element.
+AFTER_LISTS = frozenset(
+    (
+        TokenType.COMMA,
+        TokenType.R_PAREN,
+        TokenType.R_BRACKET,
+        TokenType.FROM,
+        TokenType.WHERE,
+        TokenType.GROUP_BY,
+        TokenType.HAVING,
+        TokenType.QUALIFY,
+        TokenType.ORDER_BY,
+        TokenType.LIMIT,
+        TokenType.UNION,
+        TokenType.WHEN,
+    )
+)
+
+
 class Malformed(ParseError):
     """A syntax error; `start:end` are offsets in the text."""
 
@@ -130,9 +149,11 @@ class EvercurrentParser(SparkParser):
         items = [first]
         while self._match(sep):
             item = parse_method()
-            if item is None:
+            if item is not None:
+                items.append(item)
+            elif not self._curr or self._curr.token_type in AFTER_LISTS:
                 self.raise_error("something is missing here")
-            items.append(item)
+            # otherwise the parser is only trying, and goes back
         return items
 
     def _parse_join(self, *args: Any, **options: Any) -> exp.Join | None:

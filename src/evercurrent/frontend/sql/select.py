@@ -11,20 +11,18 @@ Each part that is there makes a new level; the select list is read in the last o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from evercurrent.calculus.nodes import Comprehension, Filter, Generator, Qualifier, Query
-from evercurrent.data.types import Member, Struct
+from evercurrent.data.types import Member
 from evercurrent.errors import QueryError
 from evercurrent.frontend.sql import aggregates, expressions, grouping, joins, ordering, windows
-from evercurrent.frontend.sql.functions import GENERATORS, name_of
+from evercurrent.frontend.sql.block import Block, SortNode, generate
 from evercurrent.frontend.sql.items import Item, expand, mentioned, with_aliases
 from evercurrent.frontend.sql.names import unique
 from evercurrent.frontend.sql.results import Result
 from evercurrent.frontend.sql.scope import Env, Level, Rows, Stage
-from evercurrent.frontend.sql.sources import generator
 from evercurrent.term import build
 from evercurrent.term.nodes import Literal, Term
 from evercurrent.term.nullable import nullable
@@ -44,37 +42,6 @@ REFUSED = {
 }
 
 
-@dataclass(slots=True)
-class SortNode:
-    """A sort key: the position of an output column, or an expression."""
-
-    position: int | None
-    node: exp.Expr | None
-    descending: bool
-    nulls_first: bool
-
-
-@dataclass(slots=True)
-class Block:
-    """A block while it is read: the qualifiers of the comprehension at hand, its level, and the level's variables."""
-
-    env: Env
-    level: Level
-    qualifiers: tuple[Qualifier, ...]
-    own: frozenset[str]
-    items: list[Item]
-    having: exp.Expr | None = None
-    qualify: exp.Expr | None = None
-    sorts: list[SortNode] = field(default_factory=list)
-    generated: bool = False
-
-    def nodes(self) -> list[exp.Expr]:
-        """Everything that is read above the rows."""
-        found = [i.node for i in self.items if i.node is not None]
-        found += [n for n in (self.having, self.qualify) if n is not None]
-        return found + [s.node for s in self.sorts if s.node is not None]
-
-
 def select(env: Env, node: exp.Select, keep_order: bool = False) -> Result:
     """A block; with `keep_order`, an ORDER BY without LIMIT is kept as the order of reading."""
     for key, what in REFUSED.items():
@@ -91,7 +58,7 @@ def select(env: Env, node: exp.Select, keep_order: bool = False) -> Result:
     wants_order = keep_order or limit is not None or offset > 0
     block = _block(env, node, rows, tree.qualifiers, tree.own, items, wants_order)
     _group(block, node, rows)
-    _generate(block)
+    generate(block)
     _windows(block, node)
     result = _project(block, node, wants_order)
     if limit is None and offset == 0:
@@ -330,44 +297,6 @@ def _columns(block: Block) -> tuple[list[str], list[Term]]:
         for item in block.items
     ]
     return names, terms
-
-
-# --- generators --------------------------------------------------------------------------------------------
-
-
-def _generate(block: Block) -> None:
-    """`explode` in the select list: a qualifier over the groups or rows, below the windows, and its columns."""
-    items: list[Item] = []
-    for item in block.items:
-        if not item.generator:
-            items.append(item)
-            continue
-        if block.generated:
-            raise block.env.wrong("a select list can have one generator only", item.node)
-        block.generated = True
-        items += _generated(block, item)
-    block.items = items
-
-
-def _generated(block: Block, item: Item) -> list[Item]:
-    env, call = block.env, item.node
-    assert call is not None
-    name = name_of(call) or ""
-    if len(call.expressions) != 1:
-        raise env.wrong(f"{name} takes one argument", call)
-    unnest = generator(
-        env, expressions.term(block.level, call.expressions[0]), GENERATORS[name], call.expressions[0]
-    )
-    block.qualifiers += (unnest,)
-    assert isinstance(unnest.variable.type, Struct)
-    members = [m.name for m in unnest.variable.type.members]
-    names = list(item.names) or members
-    if len(names) != len(members):
-        raise env.wrong(f"{name} gives {len(members)} columns, {len(names)} names are given", call)
-    block.own |= {unnest.variable.name}
-    return [
-        Item(n, None, build.field(unnest.variable, m), star=call) for n, m in zip(names, members, strict=True)
-    ]
 
 
 def _position(block: Block, sort: SortNode, names: Sequence[str], terms: Sequence[Term]) -> int | None:

@@ -176,6 +176,8 @@ BOTH = [
         "SELECT dept, name FROM emp ORDER BY name LIMIT 3",
     ),
     ("SELECT a FROM (SELECT a, a FROM t) x", "SELECT a FROM t"),
+    ("SELECT array(NULL, 3) AS x, map('k', NULL, 'l', 2)['l'] AS y", "SELECT [NULL, 3], 2"),
+    ("SELECT struct(NULL AS a, 1 AS b).b AS x, array(date '2020-01-01', NULL)[0] AS y", "SELECT 1, DATE '2020-01-01'"),
     ("SELECT col FROM explode(array(1, 2, 3))", "SELECT unnest([1, 2, 3])"),
     ("SELECT posexplode(array('a', 'b')) AS (p, x)", "VALUES (0, 'a'), (1, 'b')"),
     ("SELECT a, b FROM inline(array(struct(1 AS a, 'x' AS b), struct(2 AS a, 'y' AS b)))", "VALUES (1, 'x'), (2, 'y')"),
