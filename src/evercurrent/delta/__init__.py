@@ -1,10 +1,19 @@
 """From plans to maintenance programs: the three ways to maintain, by addition, by key and by fixpoint.
 
-program     the program language: the contract between the compiler and the engines, and its text form
-naive       before, after, subtract: the evidently right derivation, and the oracle of the fast one
-blocks      plans as a graph of relations: sums of blocks (joins of relations), keyed functions, fixpoints
-aggregates  an aggregate as accumulators that add up and a term that reads them
-derive      the rules of every relation: the delta of a block for each of its inputs
-states      which states are kept, by which keys, and the cost rule that chooses higher-order maps
-merge       programs of many views as one, equal parts shared
+program      the program language: the contract between the compiler and the engines
+show         programs as text
+interpret    the meaning of programs, word for word; an oracle
+naive        before, after, subtract: the evidently right derivation; another
+blocks       joins of relations in normal form: what addition can maintain
+combine      blocks made of blocks
+keyed        groups, their states, and the functions that are read of them
+aggregates   an aggregate as accumulators that add up and a term that reads them
+definitions  what plans are cut into, and their structural names
+graph        plans -> definitions
+factor       amounts as polynomials
+analysis     what the rules of a feed need to know about its block
+states       the states that rules look up
+lookups      in which order, and by which columns, the other sources of a block are looked up
+derive       the rules of a feed: its delta for each of its sources
+compile      plans of views -> one program
 """

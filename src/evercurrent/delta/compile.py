@@ -14,9 +14,10 @@ from evercurrent.algebra.nodes import Plan, columns
 from evercurrent.catalog.catalog import Knowledge
 from evercurrent.delta.analysis import analyse
 from evercurrent.delta.blocks import Block
+from evercurrent.delta.combine import is_bare
 from evercurrent.delta.definitions import Feed, FixpointOf, KeyedOf, SumOf, TableOf
 from evercurrent.delta.derive import Derived, rules_for
-from evercurrent.delta.graph import Graph, is_bare
+from evercurrent.delta.graph import Graph
 from evercurrent.delta.program import (
     Fixpoint,
     Input,
