@@ -5,6 +5,8 @@ What can fail has to be evaluated while the transaction can still be undone; wha
 
 from __future__ import annotations
 
+from evercurrent.data.types import Decimal, Float
+from evercurrent.term.functions.arithmetic_source import fits_uncut
 from evercurrent.term.functions.casts import cast_fails
 from evercurrent.term.functions.table import find
 from evercurrent.term.nodes import Call, Cast, Term
@@ -13,6 +15,8 @@ from evercurrent.term.walk import children
 
 def can_fail(term: Term) -> bool:
     match term:
+        case Call(function="add" | "sub" | "mul", type=Float() | Decimal()) if never_overflows(term):
+            pass
         case Call(function=name):
             function = find(name)
             if function is None or function.fails:
@@ -21,3 +25,17 @@ def can_fail(term: Term) -> bool:
             if strict and cast_fails(of.type, type):
                 return True
     return any(can_fail(t) for t in children(term))
+
+
+def never_overflows(sum_or_product: Call) -> bool:
+    """Whether the result's type holds every result: a float always, a decimal whose digits were not cut."""
+    result, types = sum_or_product.type, [a.type for a in sum_or_product.args]
+    if isinstance(result, Float):
+        return all(isinstance(t, Float) for t in types)
+    match types:
+        case [Decimal(p, s), Decimal(q, t)] if isinstance(result, Decimal):
+            if sum_or_product.function == "mul":
+                return fits_uncut(result, p + q, s + t)
+            return fits_uncut(result, max(p - s, q - t) + max(s, t) + 1, max(s, t))
+        case _:
+            return False

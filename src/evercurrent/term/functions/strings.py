@@ -92,7 +92,7 @@ def _implement_concat(types: Types, result: Type) -> Callable[..., Any]:
 
 
 def _python_concat(types: Types, result: Type, args: tuple[str, ...]) -> str | None:
-    if not isinstance(result, String):
+    if not isinstance(result, String) or not args:
         return None
     return f"({' + '.join(args)})" if len(args) < 4 else f"''.join(({', '.join(args)}))"
 
