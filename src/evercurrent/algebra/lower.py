@@ -20,6 +20,7 @@ from evercurrent.algebra.nodes import Plan
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.scope import Names, rename_apart
 from evercurrent.catalog.catalog import Catalog, Knowledge
+from evercurrent.term.nodes import Column
 from evercurrent.term.nullable import nullable
 
 
@@ -31,9 +32,10 @@ def lower(query: Query, knowledge: Knowledge | None = None) -> Plan:
     variables = Names()
     query = rename_apart(query, variables)
     context = Context(variables, Catalog() if knowledge is None else knowledge)
+    names = [context.columns.fresh(field.name) for field in query.fields]  # first, so that they are free
     plan, terms = extend(build.UNIT, query, context)
     outputs = [
-        (context.column(field.name, field.type, nullable(term)), term)
-        for field, term in zip(query.fields, terms, strict=True)
+        (Column(name, field.type, nullable(term)), term)
+        for name, field, term in zip(names, query.fields, terms, strict=True)
     ]
     return build.project(plan, outputs)

@@ -69,7 +69,7 @@ def label(plan: Plan, read: Set[str] | None = None) -> str:
         case Scan(relation, outputs, fields):
             kept = ", ".join(
                 c.name if c.name.endswith(f".{f}") else f"{c.name}: {f}"
-                for c, f in zip(outputs, fields, strict=True)
+                for c, f in zip(outputs, fields, strict=False)
                 if read is None or c.name in read
             )
             return f"Scan {relation} [{kept}]"

@@ -47,6 +47,8 @@ PLAIN = [
     "SELECT a, r FROM (SELECT a, b, row_number() OVER (PARTITION BY a ORDER BY b) AS r FROM t) WHERE r <= 2 AND b > 0",
     "SELECT a, r FROM (SELECT a, b, row_number() OVER (PARTITION BY a ORDER BY b) AS r FROM t) WHERE r = 2",
     "SELECT a, b FROM t QUALIFY rank() OVER (PARTITION BY a ORDER BY b) = 1",
+    "SELECT row_number() OVER (ORDER BY a) AS r, count(*) OVER (ORDER BY b ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS n, "
+    "first_value(g) OVER (ORDER BY b) AS f FROM t",
     "SELECT u.a, x FROM u LATERAL VIEW explode(xs) e AS x",
     "SELECT u.a, x FROM u LATERAL VIEW OUTER explode(xs) e AS x",
     "SELECT u.a, i, x FROM u LATERAL VIEW posexplode(xs) e AS i, x WHERE u.b > 0",
@@ -152,6 +154,12 @@ SUBQUERIES = [
     "SELECT a, EXISTS (SELECT 1 FROM u WHERE u.a > t.b) AS e FROM t",
     "SELECT c.k FROM c JOIN p ON p.id = c.o WHERE p.s = 'x' AND c.b < (SELECT avg(c2.b) FROM c c2 WHERE c2.o = p.id)",
     "SELECT k FROM c WHERE o IN (SELECT id FROM p WHERE a > 0) AND b > (SELECT 0.5 * sum(b) FROM c d WHERE d.o = c.o)",
+    "SELECT p.id, sum(c.b) AS s, count(*) AS n FROM p JOIN c ON c.o = p.id "
+    "WHERE p.id IN (SELECT o FROM c GROUP BY o HAVING count(*) > 1) GROUP BY p.id",
+    "SELECT c.o, sum(c.b) AS s FROM p JOIN c ON c.o = p.id JOIN t ON t.a = p.id "
+    "WHERE c.o IN (SELECT o FROM c GROUP BY o HAVING sum(b) > 1) GROUP BY c.o",
+    "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.a = t.a AND u.b <> t.b) "
+    "AND NOT EXISTS (SELECT 1 FROM c WHERE c.b = t.b AND c.k >= t.a)",
     "SELECT p.id FROM p WHERE p.s = 'x' AND 1 < (SELECT count(*) FROM c WHERE c.o = p.id)",
 ]
 

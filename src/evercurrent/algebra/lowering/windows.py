@@ -2,7 +2,8 @@
 
 What a function says of rows that tie in its order must not depend on how the plan happens to arrange its columns. So
 where ties matter (row_number, lag, frames of rows) the order is made total by the whole record, and where peers matter
-(rank, frames of ranges) it is left alone; functions of the two kinds are then never in one node.
+(rank, frames of ranges) it is left alone; functions of the two kinds are then never in one node. Equal rows are told apart by
+what earlier windows found for them.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from evercurrent.algebra import build
 from evercurrent.algebra.lowering import extend as extending
 from evercurrent.algebra.lowering import nested
 from evercurrent.algebra.lowering.correlate import Context
-from evercurrent.algebra.nodes import Plan, Window
+from evercurrent.algebra.nodes import Plan, Window, columns
 from evercurrent.algebra.walk import function_with_terms
 from evercurrent.calculus import nodes as calculus
 from evercurrent.calculus.scope import record_of, substitute_term
 from evercurrent.calculus.walk import function_with_parts
-from evercurrent.term.nodes import Column, SortKey, Term, WindowFunction
+from evercurrent.calculus.windows import same_windows
+from evercurrent.term.nodes import Column, Term, WindowFunction
 
 Terms = tuple[Term, ...]
 
@@ -57,10 +59,35 @@ def window(
     functions = [function_with_terms(f, lambda _: next(values)) for f in functions]
     if any(by_arrangement(f) for f in functions):
         plan, terms = extending.materialize(plan, extra, terms, query.source.fields, context, rest=True)
+    plan, functions = with_partitions(plan, extra, functions, context)
+    prefix = f"{name}." if name else ""
+    outputs = [
+        context.column(prefix + field.name, field.type, field.nullable)
+        for field in query.fields[len(query.source.fields) :]
+    ]
+    ties = terms
+    for alike in same_windows(query.functions):
+        placed = [(outputs[i], functions[i]) for i in alike if by_position(functions[i])]
+        others = [(outputs[i], functions[i]) for i in alike if not by_position(functions[i])]
+        if placed:
+            first = placed[0][1]
+            order = extending.total(list(first.order), ties, first.partition)
+            plan = Window(plan, tuple((c, replace(f, order=order)) for c, f in placed))
+        if others:
+            if any(by_arrangement(f) for _, f in others):
+                plan = arranged(plan, (*extra, *ties))
+            plan = Window(plan, tuple(others))
+        ties += tuple(outputs[i] for i in alike)
+    return plan, terms + tuple(outputs)
+
+
+def with_partitions(
+    plan: Plan, extra: tuple[Column, ...], functions: list[WindowFunction], context: Context
+) -> tuple[Plan, list[WindowFunction]]:
+    """The functions partitioned by columns, the extra ones first; what is computed becomes a column of the plan."""
     added: dict[Term, Column] = {}
-    specified: dict[tuple[Terms, tuple[SortKey, ...]], list[tuple[Column, WindowFunction]]] = {}
-    outputs: list[Column] = []
-    for field, f in zip(query.fields[len(terms) :], functions, strict=True):
+    result: list[WindowFunction] = []
+    for f in functions:
         partition: list[Term] = list(extra)
         for term in f.partition:
             if not isinstance(term, Column):
@@ -69,16 +96,18 @@ def window(
                 term = added[term]
             if term not in partition:
                 partition.append(term)
-        order = extending.total(list(f.order), terms, tuple(partition)) if by_position(f) else f.order
-        column = context.column(f"{name}.{field.name}" if name else field.name, field.type, field.nullable)
-        outputs.append(column)
-        f = replace(f, partition=tuple(partition), order=order)
-        specified.setdefault((f.partition, f.order), []).append((column, f))
+        result.append(replace(f, partition=tuple(partition)))
     if added:
         plan = build.extended(plan, ((column, term) for term, column in added.items()))
-    for group in specified.values():
-        plan = Window(plan, tuple(group))
-    return plan, terms + tuple(outputs)
+    return plan, result
+
+
+def arranged(plan: Plan, first: Terms) -> Plan:
+    """The plan with these columns first: in this order they settle ties."""
+    names = tuple(dict.fromkeys(t.name for t in first if isinstance(t, Column)))
+    found = {c.name: c for c in columns(plan)}
+    others = (c for c in columns(plan) if c.name not in names)
+    return build.project(plan, ((c, c) for c in (*(found[n] for n in names), *others)))
 
 
 def by_position(function: WindowFunction) -> bool:
