@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.session.feed import Feed
@@ -23,6 +23,9 @@ from evercurrent.session.transactions import Block
 from evercurrent.session.verify import Report
 from evercurrent.session.views import View
 
+if TYPE_CHECKING:
+    from evercurrent.warehouse.database import Warehouse
+
 # The compiler and the engine are imported when a database is made, so that importing the package is quick.
 
 Parameters = Sequence[Any] | Mapping[str, Any] | None
@@ -30,17 +33,33 @@ Language = Literal["sql"]
 Policy = Literal["incremental", "auto", "full"]
 
 
-def connect(*, spark: Any = None, path: Any = None) -> Database:
-    """A new, empty database inside this process.
+@overload
+def connect() -> Database: ...
 
-    `spark` and `path` will open one on Spark, with its state and views under the path.
+
+@overload
+def connect(*, spark: Any, path: Any) -> Warehouse: ...
+
+
+def connect(*, spark: Any = None, path: Any = None) -> Database | Warehouse:
+    """A new, empty database inside this process; with `spark` and `path`, the one under the path, on Spark.
+
+    `spark` is a SparkSession, `path` a folder that the driver and all executors share; what is not there yet is made.
     """
-    if spark is not None or path is not None:
-        raise UnsupportedError(
-            "a database on Spark is not built yet",
-            hint="connect() without arguments gives a database inside this process",
+    if spark is None and path is None:
+        return Database()
+    if spark is None or path is None:
+        raise QueryError(
+            "a database on Spark needs both a session and a path", hint="ec.connect(spark=spark, path=...)"
         )
-    return Database()
+    try:
+        from evercurrent.warehouse.database import Warehouse
+    except ImportError as problem:
+        raise UnsupportedError(
+            f"a database on Spark needs packages that are not installed: {problem}",
+            hint="pip install 'evercurrent[spark]'",
+        ) from problem
+    return Warehouse(spark, path)
 
 
 class Database:

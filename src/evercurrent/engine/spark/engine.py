@@ -23,7 +23,7 @@ from evercurrent.engine.spark.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.frames import Workshop
 from evercurrent.engine.spark.kept import Contents, Store
 from evercurrent.engine.spark.log import Log
-from evercurrent.engine.spark.pool import Pool, TooLarge
+from evercurrent.engine.spark.pool import Pool, TooLarge, plain_keys, summed
 from evercurrent.engine.spark.run import Outcome, Run
 from evercurrent.engine.spark.session import private, tune
 from evercurrent.engine.spark.shapes import consolidate, row_schema
@@ -134,10 +134,14 @@ class Engine:
             return EMPTY
         if not store.recent and len(store.base) == 1:
             return store.base[0]
+        if store.rows <= DRIVER_ENTRIES and self.strategy != "spark":
+            return self.write_rows(name, types, self.rows(store, types))
         return self.merged(name, store, row_schema(types))
 
     def merged(self, name: str, store: Store, schema: StructType) -> Segment:
         """All segments of a store as one."""
+        if store.rows <= DRIVER_ENTRIES and self.strategy != "spark" and plain_keys(schema):
+            return self.folder.write(name, summed(self.pool, store, schema))
         workshop = self.workshop(store.rows)
         frame = consolidate(workshop.read(schema, store.segments), schema)
         return workshop.collect({name: frame})[name]

@@ -65,6 +65,7 @@ class Folder:
                 f"a warehouse at {text.split(':')[0]}: is not built yet",
                 hint="give a path on a file system that the driver and all executors share",
             )
+        self.made: list[str] = []  # files since the last commit, to be removed if nothing mentions them
         self.root = Path(text.removeprefix("file://").removeprefix("file:")).absolute()
 
     def make(self) -> None:
@@ -90,6 +91,7 @@ class Folder:
         pyarrow.parquet.write_table(
             table, self.path(relative), row_group_size=ROW_GROUP, compression="zstd", store_schema=False
         )
+        self.made.append(relative)
         return Segment((relative,), table.num_rows, os.path.getsize(self.path(relative)))
 
     def written(self, relative: str) -> Segment:
@@ -100,9 +102,15 @@ class Folder:
             count = pyarrow.parquet.read_metadata(part).num_rows
             if count:
                 files.append(f"{relative}/{part.name}")
+                self.made.append(f"{relative}/{part.name}")
                 rows += count
                 size += part.stat().st_size
         return Segment(tuple(files), rows, size)
+
+    def tidy(self, mentioned: set[str]) -> None:
+        """Remove what was made since the last time and is mentioned by nothing."""
+        self.remove(f for f in self.made if f not in mentioned)
+        self.made.clear()
 
     def remove(self, files: Iterable[str]) -> int:
         """Remove files that no version mentions; gives how many bytes they took."""

@@ -21,6 +21,7 @@ from evercurrent.data.types import Array, Float, Map, Struct, Type
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.files import Folder
 from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.shapes import added
 from evercurrent.engine.spark.types import arrow_schema, internal, plain
 
 CACHE_BYTES = 256 * 1024 * 1024
@@ -111,3 +112,25 @@ class Pool:
 def filterable(t: Type) -> bool:
     """Whether Arrow's equality of values is ours."""
     return not isinstance(t, Float | Array | Map | Struct)
+
+
+def plain_keys(schema: StructType) -> bool:
+    """Whether Arrow can tell entries apart as Spark does: no floats, nothing nested."""
+    keys = [arrow_schema(schema).field(n).type for n in schema.names if not added(n)]
+    return bool(keys) and not any(pyarrow.types.is_floating(t) or pyarrow.types.is_nested(t) for t in keys)
+
+
+def summed(pool: Pool, store: Store, schema: StructType) -> pyarrow.Table:
+    """All segments of a store, consolidated by Arrow."""
+    arrow = arrow_schema(schema)
+    tables = [pool.table(file, arrow) for segment in store.segments for file in segment.files]
+    keys = [n for n in schema.names if not added(n)]
+    totals = [n for n in schema.names if added(n)]
+    grouped = pyarrow.concat_tables(tables).group_by(keys).aggregate([(n, "sum") for n in totals])
+    columns = [grouped.column(n if n in keys else f"{n}_sum") for n in schema.names]
+    result = pyarrow.Table.from_arrays(columns, names=schema.names).cast(arrow)
+    zero = None
+    for n in totals:
+        here = pyarrow.compute.equal(result.column(n), pyarrow.scalar(0, arrow.field(n).type))
+        zero = here if zero is None else pyarrow.compute.and_(zero, here)
+    return result.filter(pyarrow.compute.invert(zero)).sort_by(keys[0])

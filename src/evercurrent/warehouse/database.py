@@ -1,0 +1,340 @@
+"""The public face of a database on Spark: `ec.connect(spark=spark, path="warehouse/")`.
+
+The same statements and handles as inside the process. Every transaction is a version; versions are durable, and what a
+version says of tables and views belongs together.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any, Literal
+
+from evercurrent.data.types import Member
+from evercurrent.data.zset import Row, ZSet
+from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
+from evercurrent.engine.spark.files import Folder, Segment
+from evercurrent.engine.spark.intake import is_frame, small_table, take_in
+from evercurrent.errors import (
+    ConflictError,
+    EvaluationError,
+    QueryError,
+    StorageError,
+    TransactionError,
+    UnsupportedError,
+)
+from evercurrent.frontend.sql import statements as s
+from evercurrent.frontend.sql.parse import parse_script, parse_statement
+from evercurrent.session.intake import changes_of
+from evercurrent.session.results import Result
+from evercurrent.session.rows import give_row
+from evercurrent.session.verify import Report
+from evercurrent.session.views import in_order
+from evercurrent.warehouse import bulk, definitions, upkeep
+from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.handles import Table, View, locate_in
+from evercurrent.warehouse.partial import table_store
+from evercurrent.warehouse.queries import answer
+from evercurrent.warehouse.record import RunRecord
+from evercurrent.warehouse.transactions import Block, Transaction
+from evercurrent.warehouse.verify import verify
+
+Strategy = Literal["auto", "driver", "spark"]
+
+
+class Warehouse:
+    """Tables and views under a path, kept current by Spark and its driver.
+
+    One driver writes at a time: if another one has committed in between, a commit raises `ConflictError` and changes
+    nothing; `reload()` then brings this one to the newest version.
+    """
+
+    def __init__(self, spark: Any, path: str | os.PathLike[str], *, strategy: Strategy = "auto") -> None:
+        if strategy not in ("auto", "driver", "spark"):
+            raise QueryError(f"there is no strategy {strategy!r}", hint="there is auto, driver and spark")
+        folder = Folder(path)
+        folder.make()
+        self._core = Core(Engine(spark, folder, strategy))
+        self._transaction: Transaction | None = None
+        self.reload()
+
+    def reload(self) -> int:
+        """Go to the newest version that any driver has committed; gives its number."""
+        with self._core.lock:
+            self._require_no_transaction("reload")
+            definitions.open_version(self._core, self._core.engine.log.latest())
+            return self._core.version
+
+    # --- statements ----------------------------------------------------------------------------------------
+
+    def execute(self, sql: str, parameters: Any = None, *, policy: str | None = None) -> Result:
+        """Run a statement, or several parted by semicolons; returns the result of the last."""
+        if policy in ("auto", "full"):
+            raise UnsupportedError(f"the policy {policy} is not there on Spark yet")
+        if policy not in (None, "incremental"):
+            raise QueryError(f"there is no policy {policy!r}", hint="there is incremental, auto and full")
+        texts = parse_script(sql)
+        if not texts:
+            raise QueryError("there is no statement in the text")
+        if len(texts) > 1 and parameters:
+            raise QueryError(
+                "parameters are for a single statement", hint="execute the statements one by one"
+            )
+        result = Result("")
+        for text in texts:
+            with self._core.lock:
+                statement = parse_statement(text, self._core.catalog, "incremental", parameters)
+                result = self._run(statement, text)
+        return result
+
+    def _run(self, statement: s.Statement, text: str) -> Result:
+        match statement:
+            case s.CreateTable() | s.CreateView() | s.CreateAssertion():
+                self._require_no_transaction("CREATE")
+                definitions.create(self._core, statement, text)
+                return Result(f"CREATE {type(statement).__name__.removeprefix('Create').upper()}")
+            case s.DropRelation(kind, name, quietly, cascade):
+                self._require_no_transaction("DROP")
+                definitions.drop(self._core, kind, name, quietly, cascade)
+                return Result(f"DROP {kind.upper()}")
+            case s.Truncate(table):
+                return self._truncate(table)
+            case s.Select(ordered, names):
+                found = answer(self._core, ordered.query)
+                rows = [row for row, weight in found for _ in range(weight)]
+                rows = in_order(rows, ordered.query.fields, ordered.order)
+                fields = tuple(
+                    Member(n, f.type, f.nullable) for n, f in zip(names, ordered.query.fields, strict=False)
+                )
+                return Result("SELECT", len(rows), fields, [row[: len(names)] for row in rows])
+            case s.Modify():
+                return self._modify(statement)
+
+    def _require_no_transaction(self, what: str) -> None:
+        if self._transaction is not None:
+            raise TransactionError(
+                f"{what} cannot be part of a transaction with other changes",
+                hint="run it before or after the `with db.transaction()` block",
+            )
+
+    def query(self, text: str, parameters: Any = None) -> Result:
+        """Run a query once, over the present version."""
+        with self._core.lock:
+            statement = parse_statement(text, self._core.catalog, "incremental", parameters)
+            if not isinstance(statement, s.Select):
+                raise QueryError("this is not a query", hint="db.execute runs statements of every kind")
+            return self._run(statement, text)
+
+    def _modify(self, statement: s.Modify) -> Result:
+        key = statement.table.lower()
+        table = self._core.table(statement.table)
+        width = len(table.columns)
+        with self.transaction() as transaction:
+            found = answer(self._core, statement.query, transaction.deltas())
+            deletions: list[tuple[Row, int]] = []
+            insertions: list[tuple[Row, int]] = []
+            affected: Counter[Row] = Counter()
+            count = 0
+            for row, weight in found:
+                action, old, new = row[0], row[1 : 1 + width], row[1 + width : 1 + 2 * width]
+                if action in (s.DELETE, s.UPDATE):
+                    deletions.append((old, -weight))
+                    affected[old] += weight
+                if action in (s.INSERT, s.UPDATE):
+                    insertions.append((new, weight))
+                if action:
+                    count += weight
+            transaction.partial.load_rows(key, affected)
+            for old, times in affected.items():
+                if times > transaction.on(key).count(old):
+                    raise EvaluationError(
+                        f"MERGE into {table.name}: several source rows match the row {give_row(table.fields, old)!r}",
+                        hint="make the rows of the source unique by the columns of the ON condition",
+                    )
+            transaction.change(key, deletions + insertions)
+        return Result(statement.kind.upper(), count)
+
+    def _truncate(self, name: str) -> Result:
+        with self.transaction() as transaction:
+            key = self._core.table(name).name.lower()
+            rows = ZSet(self._core.engine.rows(self._core.table_segments(key), self._core.table_types(key)))
+            if key in transaction.pending:
+                rows = rows + transaction.pending[key].delta
+            transaction.change(key, [(row, -weight) for row, weight in rows.items()])
+            return Result("TRUNCATE", sum(weight for _, weight in rows.items()))
+
+    # --- changes -------------------------------------------------------------------------------------------
+
+    def transaction(self, *, batch: str | None = None) -> Block:
+        """All or nothing, one version: `with db.transaction(): ...`. `batch`: see `apply`."""
+        return Block(self, batch)
+
+    def _commit_rows(self, deltas: Mapping[str, ZSet], transaction: Transaction) -> RunRecord:
+        try:
+            record = self._core.commit_rows(dict(deltas), transaction.partial, transaction.batch)
+        except BaseException:
+            self._core.engine.folder.tidy(self._core.snapshot.files())
+            raise
+        return self._after(record)
+
+    def _after(self, record: RunRecord) -> RunRecord:
+        # The batch is committed: if another driver is quicker now, compaction can wait.
+        with suppress(ConflictError):
+            upkeep.compact(self._core, every=False)
+        return record
+
+    def apply(self, changes: Mapping[str, Any], *, batch: str | None = None) -> RunRecord:
+        """Apply change feeds to tables, in one version; returns the record of the run.
+
+        For each table an iterable of mappings, an Arrow table, a pandas or a Spark DataFrame, with a column `_change_type`
+        that says `insert`, `delete`, `update_preimage` or `update_postimage`. `batch` is an identity of your choice:
+        a batch that was applied already, by whatever driver, is not applied again.
+        """
+        if not isinstance(changes, Mapping):
+            raise QueryError("changes must be a mapping from names of tables to change feeds")
+        with self._core.lock:
+            self._require_no_transaction("apply")
+            if batch is not None:
+                done = self._core.engine.log.batch(batch)
+                if done is not None:
+                    return RunRecord(done, batch, repeated=True)
+            begin = time.perf_counter()
+            large: dict[str, Any] = {}
+            small: dict[str, Any] = {}
+            for name, feed in changes.items():
+                key = self._core.table(name).name.lower()
+                read = small_table(feed) if is_frame(feed) else feed
+                if read is None or getattr(read, "num_rows", 0) > SMALL_ROWS or is_large(read):
+                    large[key] = feed
+                else:
+                    small[key] = read
+            if not large:
+                return self._apply_rows(small, batch)
+            return self._apply_frames({**small, **large}, batch, begin)
+
+    def _apply_rows(self, changes: Mapping[str, Any], batch: str | None) -> RunRecord:
+        with self.transaction(batch=batch) as transaction:
+            for key, feed in changes.items():
+                reader = self._core.readers[key]
+                inserted: list[tuple[Row, int]] = []
+                deleted: list[tuple[Row, int]] = []
+                for row, sign in changes_of(reader, feed):
+                    if sign > 0:
+                        inserted.append((reader.one(row), 1))
+                    else:
+                        deleted.append((locate_in(self, transaction, key, row), -1))
+                transaction.change(key, inserted + deleted)
+        return transaction.record or RunRecord(self._core.version, batch)
+
+    def _apply_frames(self, changes: Mapping[str, Any], batch: str | None, begin: float) -> RunRecord:
+        core = self._core
+        try:
+            segments: dict[str, Segment] = {}
+            for key, feed in changes.items():
+                table = core.catalog.tables[key]
+                frame = feed if is_frame(feed) else core.engine.session.createDataFrame(feed)
+                segments[key] = take_in(core.engine, table_store(key), table.name, table.fields, frame, True)
+            taken = time.perf_counter()
+            bulk.examine(core, {k: s for k, s in segments.items() if s.rows})
+            steps = {"intake": taken - begin, "constraints": time.perf_counter() - taken}
+            return self._after(core.commit(segments, batch, begin, steps))
+        except BaseException:
+            core.engine.folder.tidy(core.snapshot.files())
+            raise
+
+    # --- names ---------------------------------------------------------------------------------------------
+
+    def table(self, name: str) -> Table:
+        """The table of this name."""
+        return Table(self, name)
+
+    def view(self, name: str) -> View:
+        """The view of this name."""
+        return View(self, name)
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of all tables."""
+        return [t.name for t in self._core.catalog.tables.values()]
+
+    @property
+    def views(self) -> list[str]:
+        """The names of all views."""
+        return [v.name for v in self._core.catalog.views.values()]
+
+    @property
+    def assertions(self) -> list[str]:
+        """The names of all assertions."""
+        return [a.name for a in self._core.catalog.assertions.values()]
+
+    # --- versions ------------------------------------------------------------------------------------------
+
+    @property
+    def version(self) -> int:
+        """The version that this database is at."""
+        return self._core.version
+
+    def history(self) -> list[RunRecord]:
+        """What every version did, oldest first."""
+        return [RunRecord.of_json(e.version, e.batch, e.record) for e in self._core.engine.log.entries()]
+
+    def _change_segments(self, name: str, since: int) -> list[tuple[int, Segment]]:
+        if not 0 <= since <= self.version:
+            raise QueryError(f"there is no version {since}", hint=f"versions go from 0 to {self.version}")
+        log = self._core.engine.log
+        kept = set(log.kept_versions())
+        found = []
+        for version in range(since + 1, self.version + 1):
+            entry = log.entry(version)
+            if entry.kind.startswith(("CREATE", "DROP")):
+                continue
+            segment = entry.changes.get(name)
+            if segment is None:
+                continue
+            if version not in kept:
+                raise StorageError(
+                    f"the changes of version {version} have been cleaned up",
+                    hint=f"ask for changes since {min(kept, default=self.version) - 1} or later, or read the whole",
+                )
+            found.append((version, segment))
+        return found
+
+    def compact(self) -> int:
+        """Merge the segments of every store; gives how many stores were merged."""
+        with self._core.lock:
+            self._require_no_transaction("compact")
+            return upkeep.compact(self._core)
+
+    def vacuum(self, *, keep: int = 100) -> int:
+        """Forget all but the newest versions and remove their files; gives how many bytes were freed.
+
+        Run it while no other driver is in the middle of a batch: what that one has written is mentioned by no version yet.
+        """
+        with self._core.lock:
+            self._require_no_transaction("vacuum")
+            return upkeep.vacuum(self._core, keep)
+
+    def verify(self, views: Iterable[str] | None = None) -> Report:
+        """Compare views with what Spark's own SQL returns for their queries. The report is true if all are equal."""
+        if isinstance(views, str):
+            raise QueryError("views must be an iterable of names", hint=f"db.verify([{views!r}])")
+        with self._core.lock:
+            return verify(self._core, views)
+
+    def __repr__(self) -> str:
+        catalog = self._core.catalog
+        return (
+            f"<Warehouse {self._core.engine.folder.root}: {len(catalog.tables)} tables, {len(catalog.views)} views, "
+            f"version {self.version}>"
+        )
+
+
+def is_large(feed: Any) -> bool:
+    """Whether a feed that is not yet taken in has more rows than the driver should read one by one."""
+    try:
+        return len(feed) > SMALL_ROWS
+    except TypeError:
+        return False

@@ -1,0 +1,243 @@
+"""CREATE and DROP on a warehouse. A definition is kept as its text, in every version; opening a version reads them again.
+
+A statement makes a new catalog, compiles it, fills what is new from what is stored, and commits; whatever fails before
+the commit has changed nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from evercurrent.calculus.nodes import Query
+from evercurrent.calculus.walk import relations_of
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.dependencies import all_dependants, dependants
+from evercurrent.catalog.nodes import Assertion, Table, View
+from evercurrent.data.values import give_out
+from evercurrent.engine.spark.log import Snapshot
+from evercurrent.engine.spark.types import require_stored
+from evercurrent.errors import ConstraintError, EvercurrentError, QueryError, StorageError, UnsupportedError
+from evercurrent.frontend.sql.parse import parse_statement
+from evercurrent.frontend.sql.statements import CreateAssertion, CreateTable, CreateView, Statement
+from evercurrent.session.compile import Design, compile_all
+from evercurrent.session.definition import (
+    _check_foreign_keys,
+    _may_create,
+    _redefine_dependants,
+)
+from evercurrent.session.execute import redefine
+from evercurrent.term.evaluate import compile_term
+from evercurrent.warehouse.core import Core
+
+Definition = Mapping[str, Any]
+
+
+def defaults(table: Table) -> tuple[object, ...]:
+    """The defaults of the columns, as a user would write them."""
+    return tuple(
+        None if c.default is None else give_out(c.type, compile_term(c.default, [])(()))
+        for c in table.columns
+    )
+
+
+def compiled(catalog: Catalog, previous: Design) -> tuple[Catalog, Design]:
+    """The program for a catalog. Nothing is assumed about the order in which parents and children come."""
+    pairs = frozenset((t.name, f.parent) for t in catalog.tables.values() for f in t.foreign_keys)
+    catalog, design = compile_all(catalog, previous, pairs)
+    for name, found in design.recomputed.items():
+        raise UnsupportedError(
+            f"view {name} would be recomputed in full ({found.reason}), which is not there on Spark yet"
+        )
+    return catalog, design
+
+
+# --- opening -----------------------------------------------------------------------------------------------
+
+
+def open_version(core: Core, version: int) -> None:
+    """Be at a version: read its definitions and compile them."""
+    snapshot = core.engine.log.snapshot(version)
+    catalog = catalog_of(snapshot)
+    catalog, design = compiled(catalog, Design())
+    core.install(version, snapshot, catalog, design)
+
+
+def catalog_of(snapshot: Snapshot) -> Catalog:
+    """The catalog that the definitions make, whatever their order."""
+    catalog = Catalog()
+    waiting = list(snapshot.definitions)
+    while waiting:
+        left = []
+        problem: EvercurrentError | None = None
+        for definition in waiting:
+            try:
+                catalog = defined(catalog, definition)
+            except QueryError as found:
+                left.append(definition)
+                problem = found
+        if len(left) == len(waiting):
+            raise StorageError(f"the definition of {left[0]['name']} cannot be read: {problem}") from problem
+        waiting = left
+    return catalog
+
+
+def defined(catalog: Catalog, definition: Definition) -> Catalog:
+    statement = parse_statement(definition["text"], catalog, definition.get("policy") or "incremental")
+    match statement:
+        case CreateTable(table):
+            return catalog.with_table(table)
+        case CreateView(view):
+            return catalog.with_view(with_uses(view))
+        case CreateAssertion(assertion):
+            return catalog.with_assertion(replace(assertion, uses=relations_of(cast(Query, assertion.query))))
+        case _:
+            raise StorageError(f"{definition['name']} is not defined by a definition")
+
+
+def with_uses(view: View) -> View:
+    return replace(view, uses=relations_of(cast(Query, view.query)))
+
+
+# --- creating ----------------------------------------------------------------------------------------------
+
+
+def create(core: Core, statement: Statement, text: str) -> None:
+    """CREATE TABLE, VIEW or ASSERTION."""
+    match statement:
+        case CreateTable(table, replacing, quietly):
+            create_table(core, table, text, replacing, quietly)
+        case CreateView(view, replacing, quietly):
+            create_view(core, view, text, replacing, quietly)
+        case CreateAssertion(assertion):
+            create_assertion(core, assertion, text)
+        case _:
+            raise AssertionError(statement)
+
+
+def create_table(core: Core, table: Table, text: str, replacing: bool, quietly: bool) -> None:
+    if not _may_create(core.catalog, table.name, "table", replacing, quietly):
+        return
+    if not table.stored:
+        raise UnsupportedError("a table that is not stored is not there on Spark")
+    for c in table.columns:
+        require_stored(c.type)
+    _check_foreign_keys(core.catalog, table)
+    old = core.catalog.table(table.name)
+    catalog = core.catalog.with_table(table)
+    emptied: frozenset[str] = frozenset()
+    if old is not None:
+        children = [d for d in dependants(core.catalog, table.name) if d.kind == "table"]
+        if children and core.table_segments(table.name).segments:
+            raise ConstraintError(
+                f"{table.name} cannot be replaced: {', '.join(map(str, children))} may refer to its rows",
+                constraint="FOREIGN KEY",
+            )
+        catalog = _redefine_dependants(catalog, table.name, redefine)
+        emptied = frozenset({table.name.lower()})
+    change(core, catalog, "CREATE TABLE", defining("table", table.name, text), emptied=emptied)
+
+
+def create_view(core: Core, view: View, text: str, replacing: bool, quietly: bool) -> None:
+    if not _may_create(core.catalog, view.name, "view", replacing, quietly):
+        return
+    for f in view.fields:
+        require_stored(f.type)
+    view = with_uses(view)
+    catalog = core.catalog.with_view(view)
+    if core.catalog.view(view.name) is not None:
+        below = {d.name.lower() for d in all_dependants(core.catalog, view.name)} | {view.name.lower()}
+        if below & {u.lower() for u in view.uses}:
+            raise QueryError(f"view {view.name} cannot be defined by itself", hint="use WITH RECURSIVE")
+        catalog = _redefine_dependants(catalog, view.name, redefine)
+    change(core, catalog, "CREATE VIEW", defining("view", view.name, text, view.policy))
+
+
+def create_assertion(core: Core, assertion: Assertion, text: str) -> None:
+    if assertion.name.lower() in core.catalog.assertions:
+        raise QueryError(f"there is already an assertion {assertion.name}")
+    assertion = replace(assertion, uses=relations_of(cast(Query, assertion.query)))
+    catalog = core.catalog.with_assertion(assertion)
+    change(core, catalog, "CREATE ASSERTION", defining("assertion", assertion.name, text))
+
+
+def drop(core: Core, kind: str, name: str, quietly: bool, cascade: bool) -> None:
+    """DROP TABLE, VIEW or ASSERTION [IF EXISTS] [CASCADE]."""
+    catalog = core.catalog
+    found = {"table": catalog.table(name), "view": catalog.view(name)}.get(
+        kind, catalog.assertions.get(name.lower())
+    )
+    if found is None:
+        if quietly and (kind == "assertion" or catalog.relation(name) is None):
+            return
+        if kind == "table":
+            core.table(name)
+        elif kind == "view":
+            core.view(name)
+        raise QueryError(f"there is no {kind} {name!r}")
+    needed = [] if kind == "assertion" else dependants(catalog, name)
+    if needed and not cascade:
+        raise QueryError(
+            f"{kind} {name} cannot be dropped: {', '.join(map(str, needed))} "
+            f"{'depends' if len(needed) == 1 else 'depend'} on it",
+            hint=f"DROP {kind.upper()} {name} CASCADE drops what depends on it too",
+        )
+    gone = all_dependants(catalog, name) if needed else []
+    if any(d.kind == "table" for d in gone):
+        raise UnsupportedError("dropping a table that another table refers to is not there on Spark yet")
+    for dependant in gone:
+        catalog = removed(catalog, dependant.kind, dependant.name)
+    catalog = removed(catalog, kind, name)
+    dropped = {(kind, name.lower())} | {(d.kind, d.name.lower()) for d in gone}
+    change(core, catalog, f"DROP {kind.upper()}", dropped=dropped)
+
+
+def removed(catalog: Catalog, kind: str, name: str) -> Catalog:
+    """The catalog without a table, view or assertion; an assertion may bear the name of a view."""
+    key = name.lower()
+    match kind:
+        case "table":
+            return replace(catalog, tables={k: v for k, v in catalog.tables.items() if k != key})
+        case "view":
+            return replace(catalog, views={k: v for k, v in catalog.views.items() if k != key})
+        case _:
+            return replace(catalog, assertions={k: v for k, v in catalog.assertions.items() if k != key})
+
+
+def defining(kind: str, name: str, text: str, policy: str | None = None) -> Definition:
+    return {"kind": kind, "name": name, "text": text, "policy": policy}
+
+
+def change(
+    core: Core,
+    catalog: Catalog,
+    kind: str,
+    definition: Definition | None = None,
+    *,
+    dropped: set[tuple[str, str]] | None = None,
+    emptied: frozenset[str] = frozenset(),
+) -> None:
+    """The one place where a catalog takes effect."""
+    catalog, design = compiled(catalog, core.design)
+    gone = set(dropped or ())
+    if definition is not None:
+        gone.add((definition["kind"], definition["name"].lower()))
+    definitions = [d for d in core.snapshot.definitions if (d["kind"], d["name"].lower()) not in gone]
+    if definition is not None:
+        definitions.append(definition)
+    stores, report, outcome = core.fill(catalog, design, emptied)
+    old = core.catalog, core.design
+    core.catalog, core.design = catalog, design
+    try:
+        core.require_assertions(outcome)
+    finally:
+        core.catalog, core.design = old
+    snapshot = Snapshot(stores, tuple(definitions), core.snapshot.sources)
+    core.engine.sync(
+        [s for name, store in stores.items() if name not in core.snapshot.stores for s in store.segments]
+    )
+    record = {} if report is None else {"strategy": report.strategy, "seconds": round(report.seconds, 4)}
+    version = core.engine.log.commit(snapshot, core.version, kind=kind, record=record)
+    core.install(version, snapshot, catalog, design)
+    core.engine.folder.tidy(snapshot.files())

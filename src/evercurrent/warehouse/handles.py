@@ -1,0 +1,238 @@
+"""The handles of tables and views on a warehouse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.catalog.nodes import Table as TableNode
+from evercurrent.catalog.nodes import View as ViewNode
+from evercurrent.data.types import Member
+from evercurrent.data.zset import Row
+from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.reading import changes_frame, user_frame
+from evercurrent.errors import QueryError, UnsupportedError
+from evercurrent.session.intake import rows_of
+from evercurrent.session.locate import key_of, locate, no_key
+from evercurrent.session.reading import Rows, count_text, signature
+from evercurrent.session.rows import give_row, is_row
+from evercurrent.session.store import positions
+from evercurrent.session.views import in_order
+from evercurrent.warehouse.partial import table_store
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from evercurrent.explain import Explanation
+    from evercurrent.warehouse.database import Warehouse
+    from evercurrent.warehouse.transactions import Transaction
+
+
+class Stored(Rows):
+    """Rows that lie in a store, at the present version or an earlier one."""
+
+    name: str
+
+    def __init__(self, db: Warehouse) -> None:
+        self._db = db
+
+    def _segments(self, version: int | None = None) -> Store:
+        raise AssertionError
+
+    def _internal(self, pending: bool = False) -> Iterator[Row]:
+        core = self._db._core
+        with core.lock:
+            types = [f.type for f in self.schema]
+            entries = core.engine.rows(self._segments(), types)
+            return iter([row for row, weight in entries for _ in range(weight)])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self._internal())
+
+    def __bool__(self) -> bool:
+        """A handle is always true; `len()` says whether there are rows."""
+        return True
+
+    def dataframe(self, *, version: int | None = None) -> DataFrame:
+        """The rows as a Spark DataFrame: of the present version, or of an earlier one that is still kept."""
+        core = self._db._core
+        with core.lock:
+            types = [f.type for f in self.schema]
+            frame = core.engine.frame(self._segments(version), types)
+            return user_frame(core.engine.session, frame, self.schema)
+
+    def _changes(self, name: str, since: int) -> DataFrame:
+        core = self._db._core
+        with core.lock:
+            segments = self._db._change_segments(name, since)
+            return changes_frame(core.engine.session, core.engine.folder, segments, self.schema)
+
+    def subscribe(self, *args: Any, **options: Any) -> None:
+        raise UnsupportedError(
+            "subscriptions are not there on Spark yet", hint="changes(since=version) lists what has changed"
+        )
+
+    def _title(self) -> str:
+        return self.name
+
+
+class Table(Stored):
+    """A table of a warehouse: `db.table("orders")`. Every call is a transaction of its own, or part of the open one."""
+
+    def __init__(self, db: Warehouse, name: str) -> None:
+        super().__init__(db)
+        self.name = db._core.table(name).name
+
+    @property
+    def _node(self) -> TableNode:
+        return self._db._core.table(self.name)
+
+    @property
+    def schema(self) -> tuple[Member, ...]:
+        """The columns: each with its `name`, `type` and whether it is `nullable`."""
+        return self._node.fields
+
+    @property
+    def primary_key(self) -> tuple[str, ...]:
+        key = self._node.primary_key
+        return key.columns if key is not None else ()
+
+    def _segments(self, version: int | None = None) -> Store:
+        core = self._db._core
+        snapshot = None if version is None else core.engine.log.snapshot(version)
+        return core.table_segments(self.name, snapshot)
+
+    def _internal(self, pending: bool = False) -> Iterator[Row]:
+        transaction = self._db._transaction
+        rows = super()._internal()
+        if not pending or transaction is None or self._key not in transaction.pending:
+            return rows
+        from evercurrent.data.zset import ZSet
+
+        return iter(list((ZSet.of(rows) + transaction.pending[self._key].delta).inserted()))
+
+    def changes(self, *, since: int) -> DataFrame:
+        """What has changed after a version, as a DataFrame with `_change_type` and `_commit_version`."""
+        return self._changes(table_store(self.name), since)
+
+    @property
+    def _key(self) -> str:
+        return self.name.lower()
+
+    # --- changing ------------------------------------------------------------------------------------------
+
+    def insert(self, rows: Any) -> int:
+        """Insert a row, or many (an iterable, an Arrow table, a pandas frame); returns how many."""
+        with self._db.transaction() as transaction:
+            read = rows_of(self._db._core.readers[self._key], rows)
+            transaction.change(self._key, [(row, 1) for row in read])
+            return len(read)
+
+    def delete(self, which: Any) -> int:
+        """Delete a row, or many, each given by its key or whole; returns how many."""
+        with self._db.transaction() as transaction:
+            one = is_row(which) or isinstance(which, str | bytes) or not isinstance(which, Iterable)
+            found = [(self._locate(transaction, x), -1) for x in ([which] if one else which)]
+            transaction.change(self._key, found)
+            return len(found)
+
+    def update(self, which: Any, changes: Mapping[str, Any] | None = None, /, **columns: Any) -> None:
+        """Change columns of one row, given by its key or whole."""
+        with self._db.transaction() as transaction:
+            old = self._locate(transaction, which)
+            new = self._db._core.readers[self._key].changed(old, {**(changes or {}), **columns})
+            transaction.change(self._key, [(old, -1), (new, 1)])
+
+    def replace(self, old: Any, new: Any) -> None:
+        """Put the row `new` in the place of the row `old`, which is given by its key or whole."""
+        with self._db.transaction() as transaction:
+            reader = self._db._core.readers[self._key]
+            transaction.change(self._key, [(self._locate(transaction, old), -1), (reader.one(new), 1)])
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The row with this key (a mapping, or the value of the primary key), or the default."""
+        with self._db.transaction() as transaction:
+            store = transaction.partial.stores[self._key]
+            meant = key_of(store, self._db._core.readers[self._key], key)
+            if meant is None:
+                raise no_key(store, f"{key!r} is a whole row, not a key")
+            index, value = meant
+            self._load(transaction, index.constraint.columns, value)
+            found = index.rows.get(value)
+            return default if found is None else give_row(self.schema, found)
+
+    def _locate(self, transaction: Transaction, which: Any) -> Row:
+        return locate_in(self._db, transaction, self._key, which)
+
+    def _load(self, transaction: Transaction, columns: tuple[str, ...], value: Any) -> None:
+        key = value if len(columns) > 1 else (value,)
+        transaction.load_key(self._key, positions(self._node, columns), key)
+
+    def __repr__(self) -> str:
+        return f"<Table {self.name}({signature(self.schema)}) of {self._db!r}>"
+
+
+def locate_in(db: Warehouse, transaction: Transaction, table: str, which: Any) -> Row:
+    """The row that is meant, by a key or whole."""
+    reader = db._core.readers[table]
+    pending = transaction.on(table)
+    meant = key_of(pending.store, reader, which)
+    if meant is not None:
+        index, value = meant
+        columns = index.constraint.columns
+        key = value if len(columns) > 1 else (value,)
+        transaction.load_key(table, positions(db._core.catalog.tables[table], columns), key)
+    return locate(pending, reader, which)
+
+
+class View(Stored):
+    """A view of a warehouse: `db.view("spend")`."""
+
+    def __init__(self, db: Warehouse, name: str) -> None:
+        super().__init__(db)
+        self.name = db._core.view(name).name
+
+    @property
+    def _node(self) -> ViewNode:
+        return self._db._core.view(self.name)
+
+    @property
+    def schema(self) -> tuple[Member, ...]:
+        """The columns: each with its `name`, `type` and whether it is `nullable`."""
+        return self._node.fields
+
+    @property
+    def text(self) -> str:
+        """The definition, as it was written."""
+        return self._node.text
+
+    @property
+    def policy(self) -> str:
+        return self._node.policy
+
+    def _segments(self, version: int | None = None) -> Store:
+        core = self._db._core
+        if version is None:
+            return core.view_segments(self.name)
+        snapshot = core.engine.log.snapshot(version)
+        texts = {d["name"].lower(): d["text"] for d in snapshot.definitions if d["kind"] == "view"}
+        present = {d["name"].lower(): d["text"] for d in core.snapshot.definitions if d["kind"] == "view"}
+        if texts.get(self.name.lower()) != present.get(self.name.lower()):
+            raise QueryError(f"at version {version} there was no view {self.name} of this definition")
+        return core.view_segments(self.name, snapshot)
+
+    def _internal(self, pending: bool = False) -> Iterator[Row]:
+        return iter(in_order(list(super()._internal()), self.schema, self._node.order))
+
+    def changes(self, *, since: int) -> DataFrame:
+        """What has changed after a version, as a DataFrame with `_change_type` and `_commit_version`."""
+        return self._changes(self.name, since)
+
+    def explain(self, stage: str | None = None) -> Explanation:
+        """How the view is kept, as text: `calculus`, `normal`, `algebra`, `optimised` or `program`."""
+        from evercurrent.warehouse.explaining import explain_view
+
+        return explain_view(self._db._core, self._node, stage)
+
+    def __repr__(self) -> str:
+        return f"<View {self.name}({signature(self.schema)}): {count_text(len(self))}>"

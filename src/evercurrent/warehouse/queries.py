@@ -1,0 +1,49 @@
+"""A query, once, from scratch: compiled to a program of its own, which is fed with the stored tables and views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from evercurrent.calculus.evaluate import evaluate
+from evercurrent.calculus.nodes import Query
+from evercurrent.calculus.walk import relations_of
+from evercurrent.data.zset import Row, ZSet
+from evercurrent.delta.compile import compile_views
+from evercurrent.delta.program import Input
+from evercurrent.engine.spark.backfill import part_for
+from evercurrent.engine.spark.files import EMPTY, Segment
+from evercurrent.engine.spark.kept import Store
+from evercurrent.session.compile import stages
+from evercurrent.warehouse.core import Core
+
+RESULT = "query\0"
+
+
+def answer(core: Core, query: Query, pending: Mapping[str, ZSet] | None = None) -> list[tuple[Row, int]]:
+    """The rows of a query over the present version, or over what a transaction has made of its tables so far."""
+    if not relations_of(query):
+        return list(evaluate(query, lambda name: ()).items())
+    plan = stages(query, core.catalog).plan
+    program = compile_views({RESULT: plan}, core.catalog, assume=False)
+    relation = program.views[RESULT]
+    part = part_for(program, (), [relation], ())
+    inputs: dict[str, Segment] = {}
+    for r in part.relations:
+        if isinstance(r, Input):
+            inputs[r.name] = contents(core, r, pending or {})
+    outcome, _ = core.engine.run(part, {}, inputs, beginning=True)
+    types = [f.type for f in query.fields]
+    return core.engine.rows(Store((outcome.deltas.get(relation, EMPTY),)), types)
+
+
+def contents(core: Core, r: Input, pending: Mapping[str, ZSet]) -> Segment:
+    types = [c.type for c in r.columns]
+    if r.rows is not None:
+        return core.engine.write_rows(f"{r.name}\0constant", types, [(row, 1) for row in r.rows])
+    store, _ = core.named_segments(r.name)
+    delta = pending.get(r.name.lower())
+    if delta:
+        added = core.engine.write_rows(f"{r.name}\0pending", types, list(delta.items()))
+        store = replace(store, recent=(*store.recent, added))
+    return core.engine.whole(f"{r.name}\0whole", store, types)

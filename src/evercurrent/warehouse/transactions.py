@@ -1,0 +1,99 @@
+"""Transactions on a warehouse: changes are gathered in the driver and committed together, as one version."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from evercurrent.data.zset import Row, ZSet
+from evercurrent.errors import TransactionError
+from evercurrent.session.pending import Change, Pending
+from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.partial import Partial
+from evercurrent.warehouse.record import RunRecord
+
+if TYPE_CHECKING:
+    from evercurrent.warehouse.database import Warehouse
+
+
+class Transaction:
+    """What has been changed so far. `record` is there when it is committed and something had changed."""
+
+    def __init__(self, core: Core, batch: str | None = None) -> None:
+        self.core = core
+        self.batch = batch
+        self.partial: Partial = core.partial()
+        self.pending: dict[str, Pending] = {}
+        self.status = "open"
+        self.record: RunRecord | None = None
+
+    def on(self, table: str) -> Pending:
+        """The pending change of a table, by its lower-cased name."""
+        if self.status != "open":
+            raise TransactionError(
+                f"this transaction takes no more changes: it is {self.status}",
+                hint="leave the outermost `with db.transaction()` block and begin another",
+            )
+        if table not in self.pending:
+            self.pending[table] = Pending(self.partial.stores[table])
+        return self.pending[table]
+
+    def change(self, table: str, changes: list[Change]) -> None:
+        """Make all of these changes or none."""
+        gone = [row for row, weight in changes if weight < 0]
+        if gone:
+            self.partial.load_rows(table, gone)
+        self.on(table).change(changes)
+
+    def load_key(self, table: str, columns: tuple[int, ...], key: Row) -> None:
+        self.partial.load(table, columns, [key])
+
+    def deltas(self) -> dict[str, ZSet]:
+        return {name: p.delta for name, p in self.pending.items() if p.delta}
+
+    def rollback(self) -> None:
+        """Forget all changes; the rest of the block can make no others."""
+        self.on(next(iter(self.pending), next(iter(self.partial.stores), ""))) if self.pending else None
+        self.status = "rolled back"
+        self.pending = {}
+
+
+class Block:
+    """`with db.transaction() as tx:`; inside another one it joins it."""
+
+    def __init__(self, db: Warehouse, batch: str | None = None) -> None:
+        self.db = db
+        self.batch = batch
+        self.owner = False
+
+    def __enter__(self) -> Transaction:
+        self.db._core.lock.acquire()
+        if self.db._transaction is None:
+            self.owner = True
+            self.db._transaction = Transaction(self.db._core, self.batch)
+        return self.db._transaction
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            transaction = self.db._transaction
+            assert transaction is not None
+            if error is not None and transaction.status == "open":
+                transaction.status = "failed"
+            if not self.owner:
+                return
+            self.db._transaction = None
+            if error is None and transaction.status == "failed":
+                raise TransactionError(
+                    "the transaction is not committed: an inner block of it failed",
+                    hint="let the exception leave the outermost block",
+                )
+            if error is None and transaction.status == "open":
+                deltas = transaction.deltas()
+                if deltas:
+                    transaction.status = "failed"
+                    transaction.record = self.db._commit_rows(deltas, transaction)
+                transaction.status = "committed"
+        finally:
+            self.db._core.lock.release()

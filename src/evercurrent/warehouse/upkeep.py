@@ -1,0 +1,77 @@
+"""Compaction and vacuum: a warehouse does not grow with the number of its batches.
+
+A store with many recent segments is read more slowly and is larger than its entries need: compaction writes base and
+recent segments as one new base, in a version of its own that changes no row. Vacuum forgets the snapshots of old versions
+and removes the files that no version that is kept mentions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pyspark.sql.types import StructType
+
+from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.log import Snapshot
+from evercurrent.engine.spark.shapes import Shape, row_schema
+from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.partial import table_store
+
+RECENT_SEGMENTS = 24
+"""With so many recent segments a store is compacted after a batch."""
+
+
+def schemas(core: Core) -> Iterator[tuple[str, StructType]]:
+    """All stores of the present version, each with its columns."""
+    for key, table in core.catalog.tables.items():
+        yield table_store(key), row_schema([c.type for c in table.columns])
+    for state in core.program.states:
+        shape = Shape(state)
+        yield state.name, shape.schema
+        for i in shape.bags:
+            yield shape.bag_store(i), shape.bag_schema(i)
+    for r in core.program.relations:
+        name = f"rows\0{r.name}"
+        if name in core.snapshot.stores:
+            yield name, row_schema([c.type for c in r.columns])  # type: ignore[union-attr]
+
+
+def due(store: Store, every: bool) -> bool:
+    return len(store.recent) >= RECENT_SEGMENTS or (every and bool(store.recent))
+
+
+def compact(core: Core, *, every: bool = True) -> int:
+    """Compact the stores that are due, in one version; gives how many."""
+    known = dict(schemas(core))
+    chosen = {n: s for n, s in core.snapshot.stores.items() if n in known and due(s, every)}
+    if not chosen:
+        return 0
+    stores = dict(core.snapshot.stores)
+    for name, store in chosen.items():
+        merged = core.engine.merged(name, store, known[name])
+        stores[name] = Store((merged,)) if merged.rows else Store()
+    snapshot: Snapshot = replace(core.snapshot, stores=stores)
+    core.engine.sync([s for name in chosen for s in stores[name].segments])
+    core.version = core.engine.log.commit(snapshot, core.version, kind="COMPACT")
+    core.snapshot = snapshot
+    core.engine.folder.tidy(snapshot.files())
+    return len(chosen)
+
+
+def vacuum(core: Core, keep: int) -> int:
+    """Keep the newest `keep` versions; gives how many bytes were freed."""
+    log = core.engine.log
+    kept = log.kept_versions()
+    stay = [v for v in kept if v > core.version - max(keep, 1)]
+    for version in kept:
+        if version not in stay:
+            log.forget(version)
+    mentioned: set[str] = set()
+    for version in stay:
+        mentioned |= log.snapshot(version).files()
+        mentioned |= {f for s in log.entry(version).changes.values() for f in s.files}
+    gone = [f for f in core.engine.folder.data_files() if f not in mentioned]
+    freed = core.engine.folder.remove(gone)
+    core.engine.folder.clear_empty()
+    return freed
