@@ -234,6 +234,8 @@ class Expressions:
                 return Code(product([c.source for c in factors]), *merge(factors))
             case "ring_check":
                 return self._check(t)
+            case "average":
+                return self._average(t)
             case "in_list" if all(isinstance(a, Literal) for a in t.args[1:]):
                 return self._in_constants(t)
         function = FUNCTIONS[t.function]
@@ -266,6 +268,24 @@ class Expressions:
             return f"({x} if {low} <= {x} <= {high} else {fail}({x}))"
 
         return self._apply([self.code(t.args[0])], python, str)
+
+    def _average(self, t: Call) -> Code:
+        """A sum over a count, rounded half away from zero; the function is called to fail."""
+        types = tuple(a.type for a in t.args)
+        total, result = types[0], t.type
+        call = self.namespace.bind(implementation(t.function, types, t.type), "f")
+
+        def python(args: tuple[str, ...]) -> str | None:
+            s, n = args
+            if not isinstance(total, Decimal) or not isinstance(result, Decimal):
+                return f"({s} / {n})"
+            double = 2 * 10 ** (result.scale - total.scale)
+            up = f"({double} * {s} + {n}) // (2 * {n})"
+            down = f"-(({n} - {double} * {s}) // (2 * {n}))"
+            limit = 10**result.precision
+            return f"(_v if {-limit} < (_v := {up} if {s} >= 0 else {down}) < {limit} else {call}({s}, {n}))"
+
+        return self._apply([self.code(a) for a in t.args], python, str)
 
     def _nulls(self, code: Code) -> tuple[str, ...]:
         return code.guards if code.whole is None else (code.whole,)

@@ -138,10 +138,10 @@ def _choose(state: State, wanted: dict[tuple[int, ...], bool], keyed: Keyed | No
     payload = _payload(state)
     paths = [path(key, single and payload != "count") for key, single in sorted(wanted.items())]
     scalar = isinstance(keyed, Keyed) and isinstance(keyed.function, Finalize) and keyed.function.scalar
-    # A group's functions read entries by all columns, and so do updates of cells: both want one flat dictionary.
-    # Rows that only come and go live in an index, without a second dictionary, if one finds them by their columns.
+    # A group's functions read entries by all columns: they want one flat dictionary. Otherwise entries live in an index,
+    # without a second dictionary, if there is one that finds them by their columns.
     homes = [p for p in paths if p.key[-1] < len(every)]
-    if homes and keyed is None and payload != "cell" and (state.unique or len(paths) == 1):
+    if homes and keyed is None and (state.unique or len(paths) == 1):
         return Layout(state, payload, homes[0], tuple(p for p in paths if p != homes[0]), False)
     if payload == "count" and (paths or scalar):
         payload = "cell"  # shared by all paths, so that a change of weight touches one dictionary

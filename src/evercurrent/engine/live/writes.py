@@ -23,6 +23,7 @@ from evercurrent.delta.program import Keyed, Rule
 from evercurrent.engine.live.amounts import Added, added, write_amounts
 from evercurrent.engine.live.keyed import inline_output
 from evercurrent.engine.live.layout import Layout, Path
+from evercurrent.engine.live.reads import same
 from evercurrent.engine.live.runtime import index
 from evercurrent.engine.live.scope import Scope, key_of, tuple_of
 from evercurrent.engine.live.writer import Namespace
@@ -83,7 +84,12 @@ class Addition:
         if self.layout.payload == "cell" or not self.constant:
             self.count = scope.atom(self.count)
         if self.layout.home.kind != "flat":
-            self._write_to_index()
+            self.columns = [scope.atom(c) for c in self.columns]
+            self._read_dependents()
+            if self.layout.payload == "cell":
+                self._write_cell()
+            else:
+                self._write_to_index()
             return
         self.columns = [scope.atom(c) for c in self.columns] if self._columns_again() else self.columns
         self.key = key_of(self.columns)
@@ -181,8 +187,8 @@ class Addition:
             go()
 
     def _write_cell(self) -> None:
-        w, name, key = self.w, self.name, self.key
-        cell = f"{name}_cell" if self.layout.permanent else self.scope.assign(f"{name}.get({key})")
+        w = self.w
+        cell = f"{self.name}_cell" if self.layout.permanent else self._find_cell()
         self._touch(cell)
         # What both branches use is computed before them.
         self._read_dependents()
@@ -224,6 +230,21 @@ class Addition:
                     self._remove_cell(cell)
         self._after(cell, missing="None")
 
+    def _find_cell(self) -> str:
+        """The local that holds the cell, or None."""
+        home, name = self.layout.home, self.name
+        if home.kind == "flat":
+            return self.scope.assign(f"{name}.get({self.key})")
+        key, rest = self._split(home)
+        held = self.scope.assign(f"{name}.get({key})")
+        equal = f"{held}[0] == {rest}"
+        if len(home.rest) == 1:
+            equal = same(f"{held}[0]", rest, self.layout.fields[home.rest[0]])
+        inline = f"{held}[1] if {equal} else None"
+        if home.kind == "bucket":
+            inline = f"{held}.get({rest}) if type({held}) is dict else {inline}"
+        return self.scope.assign(f"None if {held} is None else {inline}")
+
     @property
     def _compared(self) -> bool:
         """Whether the cell is read once more after the change: its local must then hold what there is now."""
@@ -235,28 +256,35 @@ class Addition:
 
     def _new_cell(self, cell: str, amounts: list[Added]) -> None:
         w = self.w
-        if self.target.journal:
-            w.line(f"journal(({self.name}, {self.key}, None))")
         dependents = self.dependents
         parts = [] if self.layout.state.unique else [self.count]
         parts += [*dependents, *(a.initial for a in amounts)]
-        again = any(a.later for a in amounts) or bool(self.layout.others) or self._compared
-        shared = f"{cell} = " if again else ""
-        w.line(f"{shared}{self.name}[{self.key}] = [{', '.join(parts)}]")
+        made = f"[{', '.join(parts)}]"
+        if self.layout.home.kind == "flat":
+            if self.target.journal:
+                w.line(f"journal(({self.name}, {self.key}, None))")
+            again = any(a.later for a in amounts) or bool(self.layout.others) or self._compared
+            w.line(f"{f'{cell} = ' if again else ''}{self.name}[{self.key}] = {made}")
+        else:
+            w.line(f"{cell} = {made}")
+            self._put(self.name, self.layout.home, cell)
         write_amounts(w, [a for a in amounts if a.later], cell, journal=False)
         self._put_others(cell)
         self._enter_groups(tuple_of(dependents))
 
     def _remove_cell(self, cell: str) -> None:
         w = self.w
-        if self.target.journal:
-            w.line(f"journal(({self.name}, {self.key}, {cell}))")
-        w.line(f"{self.name}.pop({self.key}, None)")
+        if self.layout.home.kind == "flat":
+            if self.target.journal:
+                w.line(f"journal(({self.name}, {self.key}, {cell}))")
+            w.line(f"{self.name}.pop({self.key}, None)")
+        else:
+            self._drop(self.name, self.layout.home)
         self._drop_others()
         first = 0 if self.layout.state.unique else 1
+        self._leave_groups(tuple_of(f"{cell}[{first + i}]" for i in range(len(self.layout.state.dependents))))
         if self._compared:
             w.line(f"{cell} = None")
-        self._leave_groups(tuple_of(f"{cell}[{first + i}]" for i in range(len(self.layout.state.dependents))))
 
     def _amounts(self) -> list[Added]:
         slots = self.layout.slots()
@@ -266,9 +294,8 @@ class Addition:
     # --- indexes and groups --------------------------------------------------------------------------------
 
     def _write_to_index(self) -> None:
-        """The home path is an index itself."""
-        self.columns = [self.scope.atom(c) for c in self.columns]
-        dependents = self._read_dependents()
+        """The home path is an index itself, and payloads are replaced, not changed."""
+        dependents = self.dependents
         if self.layout.payload == "count":
             self._journal_path(self.name, self.layout.home)
             key, rest = self._split(self.layout.home)
