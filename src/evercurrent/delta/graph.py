@@ -69,6 +69,7 @@ from evercurrent.delta.definitions import (
 from evercurrent.delta.keyed import (
     aggregate_relation,
     distinct_relation,
+    is_unique,
     ranked_relation,
     setop_relation,
     window_relation,
@@ -139,21 +140,19 @@ class Graph:
         return name
 
     def block_keys(self, blocks: list[Block], names: tuple[str, ...]) -> Keys:
-        """Keys of a sum of blocks: those of a single source, where they are in the output."""
+        """Keys of a single block: a source's key that is in the output and determines the other sources' rows."""
         if len(blocks) != 1 or blocks[0].explodes:
             return ()
-        block = blocks[0]
-        inner = [s for s in block.sources if s.mode == "inner"]
-        if len(inner) != 1:
-            return ()
+        (block,) = blocks
         where = {t.name: n for t, n in zip(block.outputs, names, strict=True) if isinstance(t, Column)}
-        by_field = dict(zip(inner[0].fields, inner[0].columns, strict=True))
         found = []
-        for key in self.keys.get(inner[0].relation, ()):
-            there = [where.get(by_field[f].name) for f in key if f in by_field]
-            if len(there) == len(key) and None not in there:
-                found.append(tuple(n for n in there if n is not None))
-        return tuple(found)
+        for source in block.sources:
+            by_field = dict(zip(source.fields, source.columns, strict=True))
+            for key in self.keys.get(source.relation, ()) if source.mode == "inner" else ():
+                terms = tuple(by_field[f] for f in key)
+                if all(t.name in where for t in terms) and is_unique(Feed(block, terms), self.keys):
+                    found.append(tuple(where[t.name] for t in terms))
+        return tuple(dict.fromkeys(found))
 
     # --- plans as sums of blocks ---------------------------------------------------------------------------
 

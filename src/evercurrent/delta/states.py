@@ -241,7 +241,7 @@ class States:
         dependents = tuple(own[i] for i in rest)
         accumulators = tuple(p.accumulator for p in measures.values())
         name = state_name([feed], columns, dependents, accumulators, rank)
-        why = "looked up when another source of a join changes"
+        why = reason(block, bool(measures))
         self.add(StateOf(name, columns, dependents, accumulators, unique, (feed,), why))
         keys = [frozenset(own_names[i] for i in k) for k in (key, *source_keys(terms, block, self.keys))]
         return Kept(
@@ -261,6 +261,16 @@ def product(factors: Sequence[Term]) -> Term:
     if not real:
         return lit(1, BIGINT)
     return real[0] if len(real) == 1 else call("ring_mul", *real)
+
+
+def reason(block: Block, summed: bool) -> str:
+    """Why a looked-up state is there, in words: which choice of the cost rule (see `lookups`) asked for it."""
+    names = " and ".join(s.relation.split("~")[0] for s in block.sources)
+    if len(block.sources) == 1:
+        return f"{'sums of' if summed else 'the part of'} {names} that a join looks up"
+    if summed:
+        return f"map of numbers over {names}: one lookup instead of a fan-out"
+    return f"map over {names}: free to keep, parents do not change while referenced"
 
 
 def least_key(terms: tuple[Term, ...], known: Dependencies) -> list[int]:
