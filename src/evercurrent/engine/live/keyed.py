@@ -10,11 +10,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 
-from evercurrent.data.types import Float
 from evercurrent.delta.program import WEIGHT, Finalize, Keyed
-from evercurrent.engine.live.expressions import Expressions
 from evercurrent.engine.live.layout import Layout
 from evercurrent.engine.live.reads import Entry, read
 from evercurrent.engine.live.scope import Locals, Scope, tuple_of
@@ -51,60 +49,55 @@ def _terms(function: Finalize) -> Iterator[Term]:
     yield from function.outputs
 
 
-SMALL = 24
+SMALL = 40
 """Outputs of more nodes than this are called, not written in line."""
 
 
-def inline_output(
+def is_small(relation: Keyed) -> bool:
+    function = relation.function
+    assert isinstance(function, Finalize)
+    return sum(1 for t in _terms(function) for _ in nodes(t)) <= SMALL
+
+
+def write_output(
+    writer: Writer,
     namespace: Namespace,
     fresh: Locals,
     relation: Keyed,
-    layout: Layout,
-    columns: Sequence[str],
-    payload: str,
-) -> str | None:
-    """The output of an entry as one expression over atoms; None where that would be long or repeat work."""
+    entry: Entry,
+    give: Callable[[str], str],
+    trusted: bool = False,
+) -> None:
+    """Statements that find the output of an entry and end in `give(output)`, if there is one.
+
+    `trusted`: it was found before, so that checks of its range are not repeated.
+    """
     function = relation.function
     assert isinstance(function, Finalize)
-    terms = list(_terms(function))
-    if not is_unit(relation, layout) or sum(1 for t in terms for _ in nodes(t)) > SMALL:
-        return None
-    if any(a.kind == "aggregate" or isinstance(a.type, Float) for a in layout.state.accumulators):
-        return None
-    entry = Entry(layout, dict(enumerate(columns)), payload)
-    state = layout.state
-    names = [x.name for x in layout.fields] + [x.name for x in state.accumulators] + [WEIGHT]
-    expressions = Expressions(namespace, {n: read(entry, n, namespace) for n in names}, fresh)
-    condition = condition_of(function.multiplicity)
-    row = tuple_of(expressions.value(t) for t in function.outputs)
-    return row if condition is None else f"{row} if {expressions.true(condition)} else None"
+    layout = entry.layout
+    depth = writer.depth
+    scope = Scope(writer, namespace, fresh, _terms(function))
+    scope.expressions.trusted = trusted
+    names = [x.name for x in layout.fields] + [x.name for x in layout.state.accumulators] + [WEIGHT]
+    for n in names:
+        scope.define(n, read(entry, n, namespace))
+    if not is_unit(relation, layout):
+        many = scope.assign(scope.value(function.multiplicity))
+        writer.open(f"if {many}:")
+        writer.line(give(f"{tuple_of(scope.values(function.outputs))}, {many}"))
+    else:
+        condition = condition_of(function.multiplicity)
+        if condition is not None:
+            writer.open(f"if {scope.true(condition)}:")
+        writer.line(give(tuple_of(scope.values(function.outputs))))
+    writer.close(depth)
 
 
 def write_finalizer(writer: Writer, namespace: Namespace, name: str, relation: Keyed, layout: Layout) -> None:
     """The function `name(k, p)` of a keyed relation that reads one entry at a time."""
-    function = relation.function
-    assert isinstance(function, Finalize)
     columns = layout.state.columns
     sources = {0: "k"} if len(columns) == 1 else {i: f"k[{i}]" for i in range(len(columns))}
-    entry = Entry(layout, sources, "p")
-    unit = is_unit(relation, layout)
     with writer.block(f"def {name}(k, p):"):
-        scope = Scope(writer, namespace, Locals(), _terms(function))
-        state = layout.state
-        named = (
-            [x.name for x in (*columns, *state.dependents)] + [x.name for x in state.accumulators] + [WEIGHT]
-        )
-        for n in named:
-            scope.define(n, read(entry, n, namespace))
-        condition = condition_of(function.multiplicity)
-        if not unit:
-            many = scope.assign(scope.value(function.multiplicity))
-            with writer.block(f"if not {many}:"):
-                writer.line("return None")
-            writer.line(f"return {tuple_of(scope.values(function.outputs))}, {many}")
-            return
-        if condition is not None:
-            test = scope.true(condition)
-            with writer.block(f"if not {test}:"):
-                writer.line("return None")
-        writer.line(f"return {tuple_of(scope.values(function.outputs))}")
+        entry = Entry(layout, sources, "p")
+        write_output(writer, namespace, Locals(), relation, entry, lambda output: f"return {output}")
+        writer.line("return None")

@@ -71,6 +71,7 @@ class Scope:
         other.pending = set(self.pending)
         other.expressions = Expressions(self.expressions.namespace, other.sources, self.fresh)
         other.expressions.known = dict(self.expressions.known)
+        other.expressions.trusted = self.expressions.trusted
         return other
 
     def prepare_named(self, names: Iterable[str]) -> None:

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 
 from evercurrent.delta.program import Keyed, Rule
 from evercurrent.engine.live.amounts import Added, added, write_amounts
-from evercurrent.engine.live.keyed import inline_output
+from evercurrent.engine.live.keyed import is_small, write_output
 from evercurrent.engine.live.layout import Layout, Path
-from evercurrent.engine.live.reads import same
+from evercurrent.engine.live.reads import Entry, same
 from evercurrent.engine.live.runtime import index
 from evercurrent.engine.live.scope import Scope, key_of, tuple_of
 from evercurrent.engine.live.writer import Namespace
@@ -145,7 +145,7 @@ class Addition:
         with w.block("else:"):
             w.line(f"{name}.pop({key}, None)")
             self._leave_groups("()")
-        self._after(new, missing="0")
+        self._after(f"{new} or None")
 
     def _write_unique(self) -> None:
         w, name, key = self.w, self.name, self.key
@@ -174,7 +174,7 @@ class Addition:
             self._leave_groups(tuple_of(dependents))
 
         self._by_sign(come, go)
-        self._after(f"{name}.get({key})" if self.target.touches else "", missing="None")
+        self._after(f"{name}.get({key})")
 
     def _by_sign(self, come: Callable[[], None], go: Callable[[], None]) -> None:
         constant = self.constant
@@ -204,7 +204,7 @@ class Addition:
             write_amounts(w, amounts, cell, self.target.journal)
             if not permanent:
                 w.close(w.depth - 1)
-            self._after(cell, missing="None")
+            self._after(cell)
             return
         if unique and constant is None:
             with w.block(f"if {self.count} > 0:"):
@@ -228,7 +228,7 @@ class Addition:
                     write_amounts(w, amounts, cell, self.target.journal)
                 with w.block("else:"):
                     self._remove_cell(cell)
-        self._after(cell, missing="None")
+        self._after(cell)
 
     def _find_cell(self) -> str:
         """The local that holds the cell, or None."""
@@ -372,39 +372,50 @@ class Addition:
     # --- touching ------------------------------------------------------------------------------------------
 
     def _touch(self, payload: str) -> None:
+        """Before the change: remember the old output."""
         for t in self.target.touches:
             if t.into is not None:
-                self.w.line(f"{t.into[0]} = {self._output(t, payload)}")
-                continue
-            if t.entry:
+                self._write_output(t, t.into[0], payload, trusted=True)
+            elif t.entry:
                 with self.w.block(f"if {self.key} not in {t.table}:"):
-                    self.w.line(f"{t.table}[{self.key}] = {self._output(t, payload)}")
+                    self.w.line(f"{t.table}[{self.key}] = {self._call(t, payload)}")
             else:
                 key = key_of(self.columns[i] for i in t.key)
                 with self.w.block(f"if {key} not in {t.table}:"):
                     self.w.line(f"{t.table}[{key}] = {t.function}({key})")
 
-    def _output(self, t: Touch, payload: str) -> str:
-        call = None
-        if t.into is not None and t.relation is not None:
-            columns = self.columns
-            if self.key == self.row:
-                columns = [f"{self.row}[{i}]" for i in range(len(columns))]
-            call = inline_output(self.namespace, self.scope.fresh, t.relation, self.layout, columns, payload)
-        if call is None:
-            call = f"{t.function}({self.key}, {payload})"
-        return call if self.layout.permanent else f"None if {payload} is None else {call}"
-
-    def _after(self, payload: str, missing: str) -> None:
+    def _after(self, payload: str) -> None:
+        """After the change, where only one entry can be touched: find the new output."""
         for t in self.target.touches:
             if t.into is not None:
-                if missing == "0":
-                    self.w.line(f"{t.into[1]} = {t.function}({self.key}, {payload}) if {payload} else None")
-                elif payload.isidentifier():
-                    self.w.line(f"{t.into[1]} = {self._output(t, payload)}")
-                else:
-                    held = self.scope.atom(payload)
-                    self.w.line(f"{t.into[1]} = {self._output(t, held)}")
+                self._write_output(t, t.into[1], self.scope.atom(payload), trusted=False)
+
+    def _call(self, t: Touch, payload: str) -> str:
+        call = f"{t.function}({self.key}, {payload})"
+        return call if self.layout.permanent else f"None if {payload} is None else {call}"
+
+    def _write_output(self, t: Touch, into: str, payload: str, trusted: bool) -> None:
+        """Put the output of the entry into a local, which holds None before."""
+        if t.relation is None or not is_small(t.relation):
+            self.w.line(f"{into} = {self._call(t, payload)}")
+            return
+        columns = self.columns
+        if self.key == self.row:
+            columns = [f"{self.row}[{i}]" for i in range(len(columns))]
+        depth = self.w.depth
+        if not self.layout.permanent:
+            self.w.open(f"if {payload} is not None:")
+        entry = Entry(self.layout, dict(enumerate(columns)), payload)
+        write_output(
+            self.w,
+            self.namespace,
+            self.scope.fresh,
+            t.relation,
+            entry,
+            lambda output: f"{into} = {output}",
+            trusted,
+        )
+        self.w.close(depth)
 
 
 def _plus(source: str) -> str:
