@@ -66,6 +66,7 @@ __all__ = [
     "reader",
     "sort_key",
     "take_in",
+    "taker",
     "writer",
 ]
 
@@ -78,11 +79,10 @@ UTC = datetime.UTC
 
 
 class BadValue(ValueError):
-    """A value that does not fit its type. `position` is the field of the row, where one is known."""
+    """A value that does not fit its type. In a row `position` is the field, and `value` what was given for it."""
 
-    def __init__(self, message: str, position: int | None = None) -> None:
-        super().__init__(message)
-        self.position = position
+    position: int | None = None
+    value: Any = None
 
 
 # --- bounds ------------------------------------------------------------------------------------------------
@@ -119,9 +119,13 @@ def float32(value: float) -> float:
 
 def take_in(t: Type, value: Any) -> Any:
     """The inside representation of a user's value; `BadValue` if it does not fit the type."""
-    if value is None:
-        return None
-    return _taker(t)(_plain(value))
+    return taker(t)(value)
+
+
+PLAIN = frozenset(
+    {bool, int, float, str, bytes, list, tuple, dict, datetime.date, datetime.datetime, decimal.Decimal}
+)
+"""Types whose values need no look at where they come from."""
 
 
 def _plain(value: Any) -> Any:
@@ -160,7 +164,8 @@ def _bad(t: Type, value: Any, why: str = "") -> BadValue:
 _takers: dict[Type, Callable[[Any], Any]] = {}
 
 
-def _taker(t: Type) -> Callable[[Any], Any]:
+def taker(t: Type) -> Callable[[Any], Any]:
+    """The function that takes in values of a type, NULL too."""
     found = _takers.get(t)
     if found is None:
         found = _takers[t] = _make_taker(t)
@@ -168,7 +173,6 @@ def _taker(t: Type) -> Callable[[Any], Any]:
 
 
 def _make_taker(t: Type) -> Callable[[Any], Any]:
-    """The function that takes in values of a type; None passes, for members of nested values."""
     match t:
         case Null():
             take: Callable[[Any], Any] = _take_null
@@ -179,7 +183,7 @@ def _make_taker(t: Type) -> Callable[[Any], Any]:
         case Float():
             take = lambda v: _take_float(t, v)  # noqa: E731
         case Decimal():
-            take = lambda v: _take_decimal(t, v)  # noqa: E731
+            take = _decimal_taker(t)
         case String():
             take = lambda v: _take_string(t, v)  # noqa: E731
         case Binary():
@@ -199,13 +203,14 @@ def _make_taker(t: Type) -> Callable[[Any], Any]:
         case Reference():
             take = lambda v: v  # noqa: E731
 
-    def taker(value: Any) -> Any:
-        if value is None:
-            return None
-        plain = _plain(value)
-        return None if plain is None else take(plain)
+    def take_any(value: Any) -> Any:
+        if type(value) not in PLAIN:
+            value = None if value is None else _plain(value)
+            if value is None:
+                return None
+        return take(value)
 
-    return taker
+    return take_any
 
 
 def _take_null(v: Any) -> Any:
@@ -245,6 +250,25 @@ def _take_float(t: Float, v: Any) -> float:
     if f != f:
         return NAN
     return f if t.bits == 64 else float32(f)
+
+
+def _decimal_taker(t: Decimal) -> Callable[[Any], int]:
+    """Most decimals are finite and far from every limit: those are scaled and rounded at once."""
+    scale, most = t.scale, decimal.Decimal(10**t.precision - 1)
+    least = -most
+    scaleb, integral = WIDE.scaleb, WIDE.to_integral_value
+
+    def take(v: Any) -> int:
+        if type(v) is decimal.Decimal:
+            try:
+                scaled = scaleb(v, scale)
+                if least <= scaled <= most:
+                    return int(integral(scaled))
+            except ArithmeticError:
+                pass
+        return _take_decimal(t, v)
+
+    return take
 
 
 def _take_decimal(t: Decimal, v: Any) -> int:
@@ -324,7 +348,7 @@ def _take_interval(t: Interval, v: Any) -> int:
 def _take_array(t: Type, element: Type, v: Any) -> Row:
     if isinstance(v, str | bytes | Mapping) or not isinstance(v, Iterable):
         raise _bad(t, v)
-    take = _taker(element)
+    take = taker(element)
     return tuple(take(x) for x in v)
 
 
@@ -335,7 +359,7 @@ def _take_map(t: Map, v: Any) -> FrozenMap:
         pairs = v
     else:
         raise _bad(t, v)
-    key, value = _taker(t.key), _taker(t.value)
+    key, value = taker(t.key), taker(t.value)
     found: dict[Any, Any] = {}
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -361,7 +385,7 @@ def _take_struct(t: Struct, v: Any) -> Row:
         values = v
     else:
         raise _bad(t, v)
-    return tuple(_taker(m.type)(x) for m, x in zip(t.members, values, strict=True))
+    return tuple(taker(m.type)(x) for m, x in zip(t.members, values, strict=True))
 
 
 # --- out ---------------------------------------------------------------------------------------------------
@@ -404,15 +428,15 @@ def _as_key(value: Any) -> Any:
 # --- whole rows --------------------------------------------------------------------------------------------
 
 
-def reader(types: Sequence[Type]) -> Callable[[Sequence[Any]], Row]:
-    """A function that takes in a row of these types; its `BadValue` says at which position.
+def reader(types: Sequence[Type]) -> Callable[[Iterable[Sequence[Any]]], list[Row]]:
+    """A function that takes in rows of these types; its `BadValue` says at which position.
 
     Values that already are what the type wants, the usual case, are only checked, in line.
     """
     names: dict[str, Any] = {}
     parts: list[str] = []
     for i, t in enumerate(types):
-        names[f"take{i}"] = _positioned(i, _taker(t))
+        names[f"take{i}"] = _positioned(i, taker(t))
         match t:
             case Integer(bits):
                 test = f"type(v{i}) is int and {-(1 << (bits - 1))} <= v{i} <= {(1 << (bits - 1)) - 1}"
@@ -427,10 +451,13 @@ def reader(types: Sequence[Type]) -> Callable[[Sequence[Any]], Row]:
             case Date():
                 names["date"] = datetime.date
                 test = f"type(v{i}) is date"
+            case Timestamp():
+                names["datetime"] = datetime.datetime
+                test = f"type(v{i}) is datetime and v{i}.tzinfo is None"
             case _:
                 test = ""
         parts.append(f"v{i} if {test} else take{i}(v{i})" if test else f"take{i}(v{i})")
-    return _row_function("read", len(parts), parts, names)
+    return _row_function("read", parts, names, "def read(rows):\n    return [{row} for {fields} in rows]\n")
 
 
 def writer(types: Sequence[Type]) -> Callable[[Row], Row]:
@@ -442,26 +469,26 @@ def writer(types: Sequence[Type]) -> Callable[[Row], Row]:
     parts = [
         f"v{i}" if g is None else f"None if v{i} is None else give{i}(v{i})" for i, g in enumerate(givers)
     ]
-    return _row_function("write", len(parts), parts, names)
+    return _row_function("write", parts, names, "def write(row):\n    {fields} = row\n    return {row}\n")
 
 
 def _positioned(position: int, take: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def taker(value: Any) -> Any:
+    def take_there(value: Any) -> Any:
         try:
             return take(value)
         except BadValue as error:
-            error.position = position
+            error.position, error.value = position, value
             raise
 
-    return taker
+    return take_there
 
 
 def _row_function(
-    name: str, width: int, parts: Sequence[str], names: dict[str, Any]
-) -> Callable[[Sequence[Any]], Row]:
-    unpack = f"    ({', '.join(f'v{i}' for i in range(width))},) = row\n" if width else ""
-    body = "".join(f"        {part},\n" for part in parts)
-    source = f"def {name}(row):\n{unpack}    return (\n{body}    )\n"
-    exec(compile(source, f"<{name} {width} fields>", "exec"), names)
-    function: Callable[[Sequence[Any]], Row] = names[name]
+    name: str, parts: Sequence[str], names: dict[str, Any], source: str
+) -> Callable[[Any], Any]:
+    """The function of this source, where `{fields}` are the fields of a row and `{row}` is the row of the parts."""
+    fields = f"({''.join(f'v{i}, ' for i in range(len(parts)))})"
+    row = f"({''.join(f'{part}, ' for part in parts)})"
+    exec(compile(source.format(fields=fields, row=row), f"<{name} {len(parts)} fields>", "exec"), names)
+    function: Callable[[Any], Any] = names[name]
     return function

@@ -43,11 +43,6 @@ def apply(session: Session, changes: Mapping[str, Any]) -> int:
 
 
 def _read(pending: Pending, reader: RowReader, feed: Any) -> list[Change]:
-    inserted: list[Change] = []
-    deleted: list[Change] = []
-    for row, sign in changes_of(reader, feed):
-        if sign > 0:
-            inserted.append((reader.one(row), 1))
-        else:
-            deleted.append((locate(pending, reader, row), -1))
-    return inserted + deleted
+    come, gone = changes_of(reader, feed)
+    inserted: list[Change] = [(row, 1) for row in come]
+    return inserted + [(locate(pending, reader, row), -1) for row in gone]

@@ -7,8 +7,8 @@ stand for NULL.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import repeat
+from collections.abc import Iterable, Mapping
+from itertools import compress
 from typing import Any
 
 from evercurrent.data.zset import Row
@@ -17,7 +17,7 @@ from evercurrent.session.rows import RowReader, is_row
 
 CHANGE_TYPE = "_change_type"
 SIGNS = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
-PASSED_OVER = ("_commit_version", "_commit_timestamp")
+NOT_COLUMNS = (CHANGE_TYPE, "_commit_version", "_commit_timestamp")
 
 
 def rows_of(reader: RowReader, source: Any) -> list[Row]:
@@ -25,29 +25,40 @@ def rows_of(reader: RowReader, source: Any) -> list[Row]:
     columns = frame_columns(source)
     if columns is None:
         return reader.many(source)
-    return _from_columns(reader, columns)
+    height = len(next(iter(columns.values()), ()))
+    return reader.columns(columns, height)
 
 
-def changes_of(reader: RowReader, source: Any) -> Iterator[tuple[Mapping[str, Any], int]]:
-    """The rows of a change feed, as mappings of the user's values, each with its sign."""
+def changes_of(reader: RowReader, source: Any) -> tuple[list[Row], list[Mapping[str, Any]]]:
+    """A change feed: the rows that come, taken in, and what the user says of those that go."""
     columns = frame_columns(source)
     if columns is not None:
-        kinds = columns.pop(CHANGE_TYPE, None)
-        if kinds is None:
-            raise _no_change_type(reader.table.name)
-        names = [name for name in columns if name not in PASSED_OVER]
-        lists = [columns[name] for name in names]
-        rows = zip(*lists, strict=True) if lists else repeat((), len(kinds))
-        for values, kind in zip(rows, kinds, strict=True):
-            yield dict(zip(names, values, strict=True)), sign(kind)
-        return
+        return _changes_of_columns(reader, columns)
     if is_row(source) or isinstance(source, str) or not isinstance(source, Iterable):
         source = [source]
+    come: list[Mapping[str, Any]] = []
+    gone: list[Mapping[str, Any]] = []
     for change in source:
         if not isinstance(change, Mapping) or CHANGE_TYPE not in change:
             raise _no_change_type(reader.table.name)
-        row = {k: v for k, v in change.items() if k != CHANGE_TYPE and k not in PASSED_OVER}
-        yield row, sign(change[CHANGE_TYPE])
+        row = {k: v for k, v in change.items() if k not in NOT_COLUMNS}
+        (come if sign(change[CHANGE_TYPE]) > 0 else gone).append(row)
+    return reader.many(come), gone
+
+
+def _changes_of_columns(
+    reader: RowReader, columns: dict[str, list[Any]]
+) -> tuple[list[Row], list[Mapping[str, Any]]]:
+    kinds = columns.get(CHANGE_TYPE)
+    if kinds is None:
+        raise _no_change_type(reader.table.name)
+    comes = [sign(kind) > 0 for kind in kinds]
+    own = {name: column for name, column in columns.items() if name not in NOT_COLUMNS}
+    come = {name: list(compress(column, comes)) for name, column in own.items()}
+    gone: list[Mapping[str, Any]] = [
+        {name: own[name][i] for name in own} for i, c in enumerate(comes) if not c
+    ]
+    return reader.columns(come, len(kinds) - len(gone)), gone
 
 
 def sign(kind: Any) -> int:
@@ -65,22 +76,14 @@ def _no_change_type(table: str) -> QueryError:
     )
 
 
-def _from_columns(reader: RowReader, columns: dict[str, list[Any]]) -> list[Row]:
-    names = list(columns)
-    wanted = [c.name for c in reader.table.columns]
-    if names == wanted:
-        return [reader.one(values) for values in zip(*columns.values(), strict=True)]
-    return [
-        reader.one(dict(zip(names, values, strict=True))) for values in zip(*columns.values(), strict=True)
-    ]
-
-
 def frame_columns(source: Any) -> dict[str, list[Any]] | None:
     """The columns of an Arrow table, a pandas frame, or anything that speaks Arrow; None for anything else.
 
     Found by their shape: neither package is imported for the sake of asking.
     """
     kind = type(source)
+    if kind in (tuple, list, dict):
+        return None
     if kind.__name__ == "DataFrame" and kind.__module__.startswith("pandas"):
         return _pandas_columns(source)
     if kind.__module__.startswith("pyarrow") and hasattr(source, "schema") and hasattr(source, "column"):
@@ -99,9 +102,11 @@ def _pandas_columns(frame: Any) -> dict[str, list[Any]]:
     names, lists = [], []
     for i, name in enumerate(frame.columns):
         series = frame.iloc[:, i]
-        missing = series.isna().tolist()
+        values, missing = series.tolist(), series.isna()
+        if missing.any():
+            values = [None if gone else v for v, gone in zip(values, missing.tolist(), strict=True)]
         names.append(str(name))
-        lists.append([None if gone else v for v, gone in zip(series.tolist(), missing, strict=True)])
+        lists.append(values)
     return _named(names, lists)
 
 

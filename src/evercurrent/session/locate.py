@@ -14,7 +14,7 @@ from evercurrent.data.zset import Row
 from evercurrent.errors import ConstraintError, QueryError
 from evercurrent.session.pending import Pending
 from evercurrent.session.rows import RowReader, give_rows, is_row
-from evercurrent.session.store import KeyIndex, Store, positions
+from evercurrent.session.store import KeyIndex, Store
 
 
 def locate(pending: Pending, reader: RowReader, which: Any) -> Row:
@@ -48,24 +48,23 @@ def key_of(store: Store, reader: RowReader, which: Any) -> tuple[KeyIndex, Any] 
         given = {reader.position(name): value for name, value in which.items()}
         if len(given) == width:
             return None
-        names = [table.columns[i].name for i in given]
-        index = store.index(names)
+        index = store.index_at(given.keys())
         if index is None:
-            raise no_key(store, f"({', '.join(names)}) is no key of {table.name}")
-        wanted = positions(table, index.constraint.columns)
-        return index, _value(reader, wanted, [given[i] for i in wanted])
+            names = ", ".join(table.columns[i].name for i in given)
+            raise no_key(store, f"({names}) is no key of {table.name}")
+        return index, _value(reader, index, [given[i] for i in index.positions])
     whole = isinstance(which, tuple) and (len(which) == width or hasattr(which, "_fields"))
     if whole or (is_row(which) and not isinstance(which, tuple)):
         return None
     values = list(which) if isinstance(which, tuple) else [which]
     index = store.primary
-    if index is None or len(index.constraint.columns) != len(values):
+    if index is None or len(index.positions) != len(values):
         raise no_key(store, f"{which!r} is neither a key nor a row of {table.name}")
-    return index, _value(reader, positions(table, index.constraint.columns), values)
+    return index, _value(reader, index, values)
 
 
-def _value(reader: RowReader, wanted: tuple[int, ...], values: list[Any]) -> Any:
-    read = [reader.value(i, value) for i, value in zip(wanted, values, strict=True)]
+def _value(reader: RowReader, index: KeyIndex, values: list[Any]) -> Any:
+    read = [reader.value(i, value) for i, value in zip(index.positions, values, strict=True)]
     return read[0] if len(read) == 1 else tuple(read)
 
 

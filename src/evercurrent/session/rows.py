@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from evercurrent.catalog.nodes import Table
 from evercurrent.data.types import Member, String, Type
-from evercurrent.data.values import BadValue, reader, take_in, writer
+from evercurrent.data.values import BadValue, reader, taker, writer
 from evercurrent.data.zset import Row
 from evercurrent.errors import ConstraintError, QueryError
 
@@ -49,58 +50,71 @@ class RowReader:
         self._lower = {c.name.lower(): i for i, c in enumerate(table.columns)}
         self._defaults = list(defaults)
         self._read = reader([c.type for c in table.columns])
+        self._takers = [taker(c.type) for c in table.columns]
+        self._width = len(self._names)
+        self._values_of = itemgetter(*self._names) if self._width > 1 else lambda row: (row[self._names[0]],)
 
     # --- rows ----------------------------------------------------------------------------------------------
 
     def one(self, value: Any) -> Row:
         """A single row."""
+        if type(value) is tuple:
+            if len(value) == self._width:
+                return self._take([value])[0]
+            raise QueryError(
+                f"a row of {self.table.name} has {_columns(self._width)}, not {len(value)}: {_shown(value)}",
+                hint=f"the columns are {', '.join(self._names)}",
+            )
+        if isinstance(value, Mapping):
+            return self._take([self._from_mapping(value)])[0]
         if isinstance(value, tuple):
             names = getattr(value, "_fields", None)
-            if names is not None:
-                return self._from_mapping(dict(zip(names, value, strict=True)))
-            return self._from_tuple(value)
-        if isinstance(value, Mapping):
-            return self._from_mapping(value)
+            return self.one(tuple(value) if names is None else dict(zip(names, value, strict=True)))
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return self._from_mapping({f.name: getattr(value, f.name) for f in dataclasses.fields(value)})
+            return self.one({f.name: getattr(value, f.name) for f in dataclasses.fields(value)})
         raise QueryError(
             f"{_shown(value)} is not a row of {self.table.name}",
             hint="a row is a mapping, a tuple in column order, a NamedTuple or a dataclass; a list is many rows",
         )
 
     def many(self, values: Any) -> list[Row]:
-        """A row, or an iterable of rows."""
-        if is_row(values):
-            return [self.one(values)]
-        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-            return [self.one(values)]
+        """A row, or an iterable of rows. Where all are tuples or all are dictionaries, they are read all together."""
+        if type(values) is not list:
+            if is_row(values) or isinstance(values, str | bytes) or not isinstance(values, Iterable):
+                return [self.one(values)]
+            values = list(values)
+        kinds = set(map(type, values))
+        if kinds == {tuple} and set(map(len, values)) == {self._width}:
+            return self._take(values)
+        if kinds == {dict}:
+            return self._take(list(map(self._from_mapping, values)))
         return [self.one(value) for value in values]
 
-    def _from_tuple(self, value: tuple[Any, ...]) -> Row:
-        if len(value) != len(self._names):
-            raise QueryError(
-                f"a row of {self.table.name} has {_columns(len(self._names))}, not {len(value)}: {_shown(value)}",
-                hint=f"the columns are {', '.join(self._names)}",
-            )
-        try:
-            return self._read(value)
-        except BadValue as problem:
-            raise self._bad(problem, value) from None
+    def columns(self, columns: Mapping[str, list[Any]], height: int) -> list[Row]:
+        """The rows that have these columns, given as lists; columns that are left out get their default."""
+        given = {self.position(name): column for name, column in columns.items()}
+        whole = [given[i] if i in given else [d] * height for i, d in enumerate(self._defaults)]
+        return self._take(zip(*whole, strict=True))
 
-    def _from_mapping(self, value: Mapping[Any, Any]) -> Row:
+    def _take(self, rows: Iterable[Sequence[Any]]) -> list[Row]:
         try:
-            # The usual case: exactly the columns, as they are spelled.
-            row = [value[name] for name in self._names]
-            if len(value) > len(row):
-                raise KeyError
-        except KeyError:
-            row = self._defaults.copy()
-            for name, item in value.items():
-                row[self.position(name)] = item
-        try:
-            return self._read(row)
+            return self._read(rows)
         except BadValue as problem:
-            raise self._bad(problem, row) from None
+            raise self._bad(problem) from None
+
+    def _from_mapping(self, value: Mapping[Any, Any]) -> Sequence[Any]:
+        """The values in column order, as they were given."""
+        if len(value) == self._width:
+            try:
+                # The usual case: exactly the columns, as they are spelled.
+                found: Sequence[Any] = self._values_of(value)
+                return found
+            except KeyError:
+                pass
+        row = self._defaults.copy()
+        for name, item in value.items():
+            row[self.position(name)] = item
+        return row
 
     def changed(self, row: Row, changes: Mapping[str, Any]) -> Row:
         """The row with some of its columns changed; the values are the user's."""
@@ -129,24 +143,24 @@ class RowReader:
     def value(self, position: int, value: Any) -> Any:
         """A value of the column at a position."""
         try:
-            return take_in(self.table.columns[position].type, value)
+            return self._takers[position](value)
         except BadValue as problem:
-            problem.position = position
-            raise self._bad(problem, {position: value}) from None
+            problem.position, problem.value = position, value
+            raise self._bad(problem) from None
 
-    def _bad(self, problem: BadValue, values: Any) -> QueryError | ConstraintError:
+    def _bad(self, problem: BadValue) -> QueryError | ConstraintError:
         if problem.position is None:
             return QueryError(f"{self.table.name}: {problem}")
         column = self.table.columns[problem.position]
         place = f"{self.table.name}.{column.name}"
-        if isinstance(column.type, String) and isinstance(values[problem.position], str):
+        if isinstance(column.type, String) and isinstance(problem.value, str):
             return ConstraintError(f"{place}: {problem}", constraint=f"{place} {column.type}")
         return QueryError(f"{place}: {problem}")
 
 
 def is_row(value: Any) -> bool:
     """Whether this is one row, not many."""
-    return isinstance(value, tuple | Mapping) or (
+    return isinstance(value, (tuple, Mapping)) or (
         dataclasses.is_dataclass(value) and not isinstance(value, type)
     )
 

@@ -9,7 +9,7 @@ A table that is not stored keeps none of this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -21,11 +21,12 @@ KeyOf = Callable[[Row], Any]
 """From a row to its key."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class KeyIndex:
     """A declared key, and the row under each of its values."""
 
     constraint: Unique
+    positions: tuple[int, ...]
     key_of: KeyOf
     rows: dict[Any, Row]
 
@@ -42,7 +43,7 @@ class KeyIndex:
         return [row for row in rows if not has_null(key_of(row), wide)]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Reference:
     """A foreign key, and how many rows refer to each key of the parent (in the parent's order of columns)."""
 
@@ -88,6 +89,10 @@ def key_function(table: Table, columns: Sequence[str]) -> KeyOf:
     return itemgetter(*positions(table, columns))
 
 
+def _key_index(table: Table, key: Unique, rows: dict[Any, Row]) -> KeyIndex:
+    return KeyIndex(key, positions(table, key.columns), key_function(table, key.columns), rows)
+
+
 def same_columns(left: Sequence[str], right: Sequence[str]) -> bool:
     return len(left) == len(right) and {c.lower() for c in left} == {c.lower() for c in right}
 
@@ -118,10 +123,8 @@ class Store:
         if not table.stored:
             return
         if table.primary_key is not None:
-            self.primary = KeyIndex(
-                table.primary_key, key_function(table, table.primary_key.columns), self.rows
-            )
-        self.keys = [KeyIndex(u, key_function(table, u.columns), {}) for u in table.unique]
+            self.primary = _key_index(table, table.primary_key, self.rows)
+        self.keys = [_key_index(table, key, {}) for key in table.unique]
         for reference in table.foreign_keys:
             parent = table if reference.parent.lower() == table.name.lower() else parents(reference.parent)
             target = None if parent is None or not parent.stored else parent_key(parent, reference)
@@ -172,10 +175,11 @@ class Store:
         result.weights = dict.fromkeys(self.rows.values(), 1) if self.primary is not None else dict(self.rows)
         return result
 
-    def index(self, columns: Sequence[str]) -> KeyIndex | None:
-        """The index of the key with exactly these columns."""
-        declared = [self.primary, *self.keys] if self.primary is not None else self.keys
-        return next((i for i in declared if same_columns(i.constraint.columns, columns)), None)
+    def index_at(self, columns: Set[int]) -> KeyIndex | None:
+        """The index of the key whose columns stand at exactly these positions."""
+        if self.primary is not None and columns == set(self.primary.positions):
+            return self.primary
+        return next((i for i in self.keys if columns == set(i.positions)), None)
 
     def index_of(self, key: Unique) -> KeyIndex:
         """The index of a declared key."""
