@@ -118,7 +118,11 @@ def analyse(feed: Feed, keys: Mapping[str, Keys]) -> Analysis:
 def compute_sides(a: Analysis, condition: Term) -> Term:
     """The equality with each side that is an expression over one inner source made a column of that source."""
     sides = equated(condition)
-    if sides is None or len(a.homes(*sides)) < 2:
+    if sides is None:
+        return condition
+    if sides[0] == sides[1] and isinstance(sides[0], Column):
+        return call("is_not_null", sides[0])  # x = x says no more, and is no equality of two columns
+    if len(a.homes(*sides)) < 2:
         return condition
     return call("eq", *(computed_column(a, side) for side in sides))
 

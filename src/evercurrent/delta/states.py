@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from evercurrent.catalog.catalog import Knowledge
 from evercurrent.data.types import BIGINT, Type
 from evercurrent.delta.aggregates import Part, sum_type
-from evercurrent.delta.analysis import NOTHING, Analysis, Share
+from evercurrent.delta.analysis import NOTHING, Analysis, Share, is_inner
 from evercurrent.delta.blocks import Block, Dependencies, dependencies, names_of
 from evercurrent.delta.definitions import Feed, Keys, StateOf, field_names, state_name
 from evercurrent.delta.keyed import is_unique
@@ -140,7 +140,10 @@ class States:
         wanted: set[str] = set(names_of(*a.feed.columns, *a.feed.dependents))
         wanted |= names_of(*(e.collection for e in a.block.explodes))
         for c in a.conditions:
-            if not a.homes(c) <= group:
+            homes = a.homes(c)
+            if not homes <= group or not is_inner(
+                a, homes
+            ):  # what may be NULLs instead is tested after the lookup
                 wanted |= names_of(c)
         for j, s in enumerate(a.sources):
             if j not in group:

@@ -47,3 +47,37 @@ WITH RECURSIVE x(name, whole, quantity) AS (SELECT name, whole, quantity FROM pa
 WITH RECURSIVE x(name, whole) AS (SELECT name, whole FROM part UNION SELECT x.name, p.whole FROM x JOIN part p ON p.name = x.whole) SELECT name, whole FROM x
 --! case paths
 WITH RECURSIVE x(name, path) AS (SELECT name, concat(whole, '/', name) FROM part WHERE whole = 'bike' UNION ALL SELECT p.name, concat(x.path, '/', p.name) FROM x JOIN part p ON p.whole = x.name) SELECT name, path FROM x
+--! dataset graph
+--! case two_recursive_branches
+WITH RECURSIVE p(src, dst) AS (SELECT src, dst FROM edge UNION (SELECT p.src, e.dst FROM p JOIN edge e ON p.dst = e.src UNION ALL SELECT e.src, p.dst FROM edge e JOIN p ON e.dst = p.src)) SELECT src, dst FROM p
+--! duckdb
+WITH RECURSIVE p(src, dst) AS (SELECT src, dst FROM edge UNION SELECT p.src, e.dst FROM p JOIN edge e ON p.dst = e.src) SELECT src, dst FROM p
+--! case distinct_in_step
+WITH RECURSIVE p(src, dst) AS (SELECT src, dst FROM edge UNION SELECT q.src, e.dst FROM (SELECT DISTINCT src, dst FROM p) q JOIN edge e ON q.dst = e.src) SELECT src, dst FROM p
+--! duckdb
+WITH RECURSIVE p(src, dst) AS (SELECT src, dst FROM edge UNION SELECT p.src, e.dst FROM p JOIN edge e ON p.dst = e.src) SELECT src, dst FROM p
+--! case semi_join_in_step
+WITH RECURSIVE p(id) AS (SELECT 1 UNION SELECT e.dst FROM edge e WHERE e.src IN (SELECT id FROM p)) SELECT id FROM p
+--! duckdb
+WITH RECURSIVE p(id) AS (SELECT 1 UNION SELECT e.dst FROM p JOIN edge e ON p.id = e.src) SELECT id FROM p
+--! case distinct_edges_in_step
+WITH RECURSIVE p(src, dst) AS (SELECT src, dst FROM edge UNION SELECT p.src, e.dst FROM p JOIN (SELECT DISTINCT src, dst FROM edge) e ON p.dst = e.src) SELECT src, dst FROM p
+--! case not_exists_in_step
+WITH RECURSIVE p(src, dst) AS (SELECT src, dst FROM edge UNION SELECT p.src, e.dst FROM p JOIN edge e ON p.dst = e.src WHERE NOT EXISTS (SELECT 1 FROM node n WHERE n.id = e.dst AND n.label = 'z')) SELECT src, dst FROM p
+--! case moved_cycle
+WITH RECURSIVE p(src, dst) AS (SELECT src, dst FROM edge UNION SELECT p.src, e.dst FROM p JOIN edge e ON p.dst = e.src) SELECT src, dst FROM p
+--! step
+UPDATE edge SET src = 4, dst = 1 WHERE src = 3 AND dst = 1;
+--! step
+UPDATE edge SET dst = 3 WHERE src = 1;
+UPDATE edge SET dst = 2 WHERE src = 2 AND dst = 3;
+--! step
+UPDATE edge SET dst = dst % 8 + 1;
+--! step
+UPDATE edge SET src = dst, dst = src;
+--! step
+DELETE FROM edge WHERE src > 4;
+INSERT INTO edge VALUES (4, 4), (1, 4), (4, 2);
+--! step
+DELETE FROM edge WHERE src = 1;
+INSERT INTO edge VALUES (2, 1);
