@@ -6,12 +6,12 @@ such sets in their life.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from evercurrent.data.zset import Row, ZSet
-from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program
+from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, State
 from evercurrent.engine.live.emit import Emitter, signed
 from evercurrent.engine.live.keyed import is_unit
 from evercurrent.engine.live.layout import Layout, Storage, lay_out
@@ -21,6 +21,7 @@ from evercurrent.engine.live.runtime.fixpoint import Moving
 from evercurrent.engine.live.runtime.journal import Entry, undo
 from evercurrent.engine.live.runtime.ordered import Groups
 from evercurrent.term.failing import can_fail
+from evercurrent.term.walk import columns_of
 
 Run = Callable[[Iterable[tuple[Row, int]]], None]
 
@@ -72,9 +73,11 @@ class Core:
             for r in program.relations
             if isinstance(r, Keyed)
             and isinstance(r.function, Finalize)
-            and any(can_fail(t) for t in (*r.function.outputs, r.function.multiplicity))
+            and fails(r.function, self.storages[r.state].layout.state)
         )
         self._variants: dict[tuple[frozenset[str], bool], Variant] = {}
+        self._asked: frozenset[str] | None = None
+        self._transactions: Variant | None = None
         self._triggers: dict[tuple[str, int], Callable[[Row], None]] = {}
         self._finalizers: dict[str, str] | None = None
 
@@ -91,12 +94,19 @@ class Core:
         found = self._variants.get((watched, journal))
         if found is None:
             self._load_finalizers()
-            pieces = self.emitter.variant(watched, journal)
+            pieces = self.emitter.variant(watched, journal, self.fallible if journal else frozenset())
             namespace = dict(self.emitter.namespace.objects)
             source = "\n".join(pieces.values())
             self.files.append(load(source, namespace, f"{len(self.program.relations)} relations"))
             found = self._variants[(watched, journal)] = Variant(self, namespace, pieces, watched)
         return found
+
+    def transactions(self, watch: Collection[str]) -> Variant:
+        """The variant with undo for these watched relations; mostly they are the same as before."""
+        if self._transactions is None or self._asked != watch:
+            self._asked = frozenset(watch)
+            self._transactions = self.variant(self._asked, True)
+        return self._transactions
 
     def trigger(self, table: str, sign: int) -> Callable[[Row], None]:
         found = self._triggers.get((table, sign))
@@ -187,6 +197,10 @@ class Core:
         return (pair for pair in outputs if pair is not None)
 
 
+NOTHING: tuple[Run | None, Callable[[], None]] = (None, lambda: None)
+"""For inputs that the program does not know."""
+
+
 class Variant:
     """The functions for one set of watched relations."""
 
@@ -211,21 +225,21 @@ class Variant:
 
     def transact(self, deltas: Mapping[str, ZSet | Iterable[tuple[Row, int]]]) -> dict[str, ZSet]:
         """What goes, children before parents; what comes, parents before children; then what is derived."""
+        if self.out:
+            self.out.clear()
         changes = {n: d if isinstance(d, ZSet) else ZSet(d) for n, d in deltas.items()}
-        self.out.clear()
         if len(changes) == 1:
             ((name, delta),) = changes.items()
-            if name in self.alone:
-                run, finish = self.alone[name]
-                if run is not None:
-                    run(signed(delta.weights))
-                    finish()
+            run, finish = self.alone.get(name, NOTHING)
+            if run is not None and delta.weights:
+                run(signed(delta.weights) if len(delta.weights) > 1 else delta.weights.items())
+                finish()
         else:
             for name, run in reversed(self.inputs):
-                if name in changes and run is not None:
+                if run is not None and name in changes:
                     run([item for item in changes[name].weights.items() if item[1] < 0])
             for name, run in self.inputs:
-                if name in changes and run is not None:
+                if run is not None and name in changes:
                     run([item for item in changes[name].weights.items() if item[1] > 0])
             self.finish()
         return {name: self._moved(n, name, changes, given) for n, name, given in self.watched}
@@ -236,6 +250,18 @@ class Variant:
             return changes.get(name, delta)
         delta.weights = self.out.get(n, delta.weights)
         return delta
+
+
+FAILING = frozenset(("single", "sum", "avg"))
+"""Aggregates whose reading can fail: two rows in a scalar subquery, a sum out of its range."""
+
+
+def fails(function: Finalize, state: State) -> bool:
+    """Whether finding the output of an entry can fail."""
+    terms = (*function.outputs, function.multiplicity)
+    read = {c.name for t in terms for c in columns_of(t)}
+    bags = {a.name for a in state.accumulators if a.aggregate is not None and a.aggregate.function in FAILING}
+    return bool(read & bags) or any(can_fail(t) for t in terms)
 
 
 def fresh(layout: Layout) -> Storage:

@@ -78,6 +78,7 @@ class Emitter:
     out: dict[int, dict[Any, int]] = field(default_factory=dict)
     tables: list[dict[Any, Any] | list[Any]] = field(default_factory=list)
     bodies: set[str] = field(default_factory=set)
+    checked: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         objects = self.namespace
@@ -145,9 +146,13 @@ class Emitter:
 
     # --- a variant -----------------------------------------------------------------------------------------
 
-    def variant(self, watched: frozenset[str], journal: bool) -> dict[str, str]:
-        """The functions that run transactions: for each relation its source, and `finish` under the empty name."""
-        plan = plan_for(self.program, watched)
+    def variant(self, watched: frozenset[str], journal: bool, checked: frozenset[str]) -> dict[str, str]:
+        """The functions that run transactions: for each relation its source, and `finish` under the empty name.
+
+        `checked` are relations whose outputs are found though nobody may follow them, because that may fail.
+        """
+        plan = plan_for(self.program, watched | checked)
+        self.checked = frozenset(n for n in checked if n not in watched and not plan.rules.get(n))
         pieces: dict[str, str] = {}
         for name, rules in plan.rules.items():
             if rules:
@@ -203,7 +208,9 @@ class Emitter:
                     groups.append((f"g{n}", key))
                 if r.name not in plan.followed:
                     continue
-                if isinstance(r.function, Finalize):
+                if r.name in self.checked:
+                    touches.append(Touch("", f"t{n}", True))
+                elif isinstance(r.function, Finalize):
                     into = (f"{alone[r.name]}_old", f"{alone[r.name]}_new") if r.name in alone else None
                     touches.append(Touch(f"output_{n}", f"t{n}", True, (), into, r))
                 else:
@@ -240,7 +247,8 @@ class Emitter:
                     self._deliver(w, plan, r.name, watched)
             case Keyed():
                 with w.block(f"def stage_{n}():"):
-                    w.line("delta = {}")
+                    if r.name not in self.checked:
+                        w.line("delta = {}")
                     self._write_changes(w, r)
                     w.line(f"t{n}.clear()")
                     self._deliver(w, plan, r.name, watched)
@@ -263,6 +271,12 @@ class Emitter:
     def _write_changes(self, w: Writer, r: Keyed) -> None:
         """f(new) - f(old) for the touched keys, into `delta`."""
         n = self.numbers[r.name]
+        if r.name in self.checked:
+            with w.block(f"for key in t{n}:"):
+                w.line(f"p = {self.states[r.state][0]}.get(key)")
+                with w.block("if p is not None:"):
+                    w.line(f"output_{n}(key, p)")
+            return
         if not isinstance(r.function, Finalize):
             with w.block(f"for key, old in t{n}.items():"):
                 w.line(f"difference(group_{n}(key), old, delta)")
@@ -316,6 +330,7 @@ class Emitter:
     def trigger(self, name: str, sign: int) -> tuple[str, str]:
         """The function for one row of an input that comes or goes, and its name. It needs the plain variant."""
         plan = plan_for(self.program, frozenset())
+        self.checked = frozenset()
         moved, rules = reachable(plan, name)
         own = plan.rules.get(name, ())
         single = self._single(moved, own, rules, sign)

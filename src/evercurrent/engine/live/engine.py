@@ -116,7 +116,7 @@ class LiveEngine:
         """One transaction over several inputs; on any exception everything is as before."""
         core = self.core
         core.journal.clear()
-        variant = core.variant(core.fallible.union(watch), True)
+        variant = core.transactions(watch)
         try:
             changes = variant.transact(deltas)
         except BaseException as error:

@@ -33,7 +33,7 @@ from evercurrent.engine.live.writer import Namespace
 class Touch:
     """A keyed relation that follows a state.
 
-    `function` gives the old output: of an entry (`entry`: called with its key and payload) or of a group (called with
+    `function` gives the old output (if it is empty, only the key is noted): of an entry (`entry`: called with its key and payload) or of a group (called with
     the group's key, whose columns are at `key`). `table` collects them by key; with `into` the outputs before and after
     go into two locals instead, since only one entry is touched, and the function of `relation` is written in line.
     """
@@ -376,6 +376,8 @@ class Addition:
         for t in self.target.touches:
             if t.into is not None:
                 self._write_output(t, t.into[0], payload, trusted=True)
+            elif not t.function:
+                self.w.line(f"{t.table}[{self.key}] = None")
             elif t.entry:
                 with self.w.block(f"if {self.key} not in {t.table}:"):
                     self.w.line(f"{t.table}[{self.key}] = {self._call(t, payload)}")
