@@ -124,6 +124,15 @@ def test_python_source_means_what_the_implementation_means(
 
 
 @pytest.mark.parametrize("name", sorted(set(CASES) & set(FUNCTIONS)))
+def test_folding_and_simplifying_do_not_change_the_meaning(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for made in calls(name, monkeypatch):
+        wanted = outcome(evaluate, made, Environment())
+        assert same(outcome(evaluate, simplify_node(made), Environment()), wanted), made
+
+
+@pytest.mark.parametrize("name", sorted(set(CASES) & set(FUNCTIONS)))
 def test_what_functions_promise_is_kept(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """`fails` and `nullable` are promises on which plans and engines rely."""
     for made in calls(name, monkeypatch):

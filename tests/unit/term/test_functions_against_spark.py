@@ -8,7 +8,6 @@ import pytest
 
 from evercurrent.data.types import Type
 from evercurrent.errors import EvaluationError, QueryError, UnsupportedError
-from evercurrent.term import simplify
 from evercurrent.term.build import call, cast, lambda_parameters, lit
 from evercurrent.term.evaluate import Environment, evaluate
 from evercurrent.term.functions.ring import RING
@@ -56,25 +55,6 @@ def test_a_function_means_what_spark_means(spark: SparkSession, name: str) -> No
 
     found = differences(spark, [(written(name, args), build(args)) for args in CASES[name]])
     assert not found, "\n".join(found)
-
-
-@pytest.mark.parametrize("name", sorted(CASES))
-def test_folding_does_not_change_the_meaning(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    folded = [our_answer(lambda args=args: call(name, *map(term, args))) for args in CASES[name]]
-    arguments = [list(map(term, args)) for args in CASES[name] if _legal(args)]
-    monkeypatch.setattr(simplify, "_fold", lambda t: None)
-    unfolded = [our_answer(lambda args=args: call(name, *args)) for args in arguments]
-    if len(arguments) == len(folded):
-        assert all(a.agrees(b) for a, b in zip(folded, unfolded, strict=True))
-
-
-def _legal(args: tuple[Any, ...]) -> bool:
-    try:
-        for a in args:
-            term(a)
-    except QueryError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize("target", sorted({t for _, t in CASTS}, key=str), ids=str)
