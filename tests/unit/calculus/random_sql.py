@@ -366,8 +366,6 @@ class SqlWriter:
             inner = self.block(depth - 1, columns, ["INT"])
             return f"{rng.choice(['', 'NOT '])}EXISTS ({inner})"
         inner = self.query(depth - 1, scope, ["INT"])
-        if inner.startswith("("):
-            inner = f"SELECT * FROM ({inner}) AS {self.alias()}"
         probe = self.column(columns, "INT")
         if kind < 0.45:
             pair = f"({probe}, {self.column(columns, 'INT')})"

@@ -24,6 +24,9 @@ WORDED = ("CAST", "TRY_CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "SU
 BARE = ("CASE",)
 
 
+# Words that stand before a query in brackets.
+PREDICATES: dict[str, type[exp.Expr]] = {"EXISTS": exp.Exists, "ALL": exp.All, "ANY": exp.Any, "SOME": exp.Any}
+
 # What can follow a list. A list that ends in a comma before one of these lacks an element.
 AFTER_LISTS = frozenset(
     (
@@ -169,6 +172,17 @@ class EvercurrentParser(SparkParser):
         if given and result is this:
             self.raise_error("a name is expected after AS")
         return result
+
+    def _parse_function_call(self, *args: Any, **options: Any) -> exp.Expr | None:
+        """sqlglot takes ALL ((SELECT ...) UNION ...) for a call: it looks for a SELECT right after the bracket."""
+        found = super()._parse_function_call(*args, **options)
+        if isinstance(found, exp.Anonymous) and len(found.expressions) == 1:
+            predicate = PREDICATES.get(found.name.upper())
+            if predicate is not None and isinstance(found.expressions[0], exp.Query):
+                made = predicate(this=found.expressions[0])
+                made.meta.update(found.meta)
+                return made
+        return found
 
     def _parse_as_command(self, start: Token) -> exp.Command:
         """Reached where sqlglot would give up on a statement and keep it as a text."""
