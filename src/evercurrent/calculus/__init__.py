@@ -1,8 +1,13 @@
-"""The monoid comprehension calculus (paper 000): what every front end writes and nothing goes around.
+"""Monoid comprehensions.
 
-nodes      the language, closed union `Query`, and the nested queries that may stand in a term
-walk       children and rewriting, through terms and queries alike
-normalize  the normal form, by a literal list of laws
-evaluate   the reference semantics: slow, direct, the oracle of everything else
-show       comprehensions as text
+nodes       queries, qualifiers, and queries inside terms
+walk        parts, rewriting, relations that are read
+scope       free variables, substitution, renaming apart
+laws        the laws of the normal form, one function each
+normalize   the list of laws and its driver
+evaluate    the reference semantics: what a query returns, from scratch
+schedule    how the evaluator reads a comprehension: filters early, equalities as lookups
+grouping    GROUP BY        windows, frames   window functions
+recursion   fixpoints       comparing         rows in three-valued logic
+show        queries as text
 """
