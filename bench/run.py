@@ -1,13 +1,18 @@
-"""Run benchmarks: `python -m bench.run [streams growth views] [--quick]`."""
+"""Run benchmarks: `python -m bench.run [streams growth views checked] [--quick]`."""
 
 from __future__ import annotations
 
 import argparse
 import time
 
-from bench import growth_bench, report, stream_bench, views_bench
+from bench import checked, growth_bench, report, stream_bench, views_bench
 
-BENCHMARKS = {"streams": stream_bench.run, "growth": growth_bench.run, "views": views_bench.run}
+BENCHMARKS = {
+    "streams": stream_bench.run,
+    "growth": growth_bench.run,
+    "views": views_bench.run,
+    "checked": checked.run,
+}
 
 
 def main() -> None:
