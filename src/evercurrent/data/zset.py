@@ -25,6 +25,8 @@ class ZSet:
 
     def __init__(self, entries: Iterable[tuple[Row, int]] | Mapping[Row, int] = ()) -> None:
         self.weights: dict[Row, int] = {}
+        if not entries:
+            return
         items = entries.items() if isinstance(entries, Mapping) else entries
         for row, weight in items:
             self.add(row, weight)

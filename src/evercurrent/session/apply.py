@@ -37,7 +37,7 @@ def apply(session: Session, changes: Mapping[str, Any]) -> int:
                 done.append((pending, rows))
         except Exception:
             for pending, rows in reversed(done):
-                pending.change((row, -weight) for row, weight in reversed(rows))
+                pending.take_back(rows)
             raise
         return sum(len(rows) for _, rows in work)
 

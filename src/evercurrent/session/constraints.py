@@ -27,13 +27,14 @@ from evercurrent.session.store import KeyIndex, Reference, Store
 class TableChange:
     """The net change of one stored table, and the patches of its store that make it."""
 
-    __slots__ = ("deleted", "inserted", "patches", "store", "weights")
+    __slots__ = ("deleted", "inserted", "patches", "repeated", "store", "weights")
 
-    def __init__(self, store: Store, delta: ZSet, inserted: list[Row]) -> None:
+    def __init__(self, store: Store, weights: dict[Row, int], inserted: list[Row]) -> None:
         """Two rows under one key: `ConstraintError`."""
         self.store = store
-        self.weights = weights = delta.weights
+        self.weights = weights
         self.inserted = inserted
+        self.repeated = max(weights.values()) > 1
         some_go = len(inserted) < len(weights)
         self.deleted = deleted = [row for row, weight in weights.items() if weight < 0] if some_go else []
         primary = store.primary
@@ -49,15 +50,17 @@ class TableChange:
         """The patch of a key; what is deleted makes room first, so that a key may pass from one row to another."""
         key_of, rows = index.key_of, index.rows
         after = {key_of(row): row for row in inserted}
-        before = {key_of(row): row for row in deleted}
-        taken = after.keys() & rows.keys()
-        if (
-            len(after) < len(inserted)
-            or (taken and not taken <= before.keys())
-            or (inserted and max(map(self.weights.__getitem__, inserted)) > 1)
-        ):
-            raise self._clash(index, inserted, before)
-        return Patch(rows, before, after)
+        before = {key_of(row): row for row in deleted} if deleted else {}
+        free = after.keys().isdisjoint(rows.keys()) or (
+            bool(deleted) and (after.keys() & rows.keys()) <= before.keys()
+        )
+        if free and len(after) == len(inserted) and not (self.repeated and any(map(self.repeats, inserted))):
+            return Patch(rows, before, after)
+        raise self._clash(index, inserted, before)
+
+    def repeats(self, row: Row) -> bool:
+        """Whether the row comes more than once."""
+        return self.weights[row] > 1
 
     def _clash(self, index: KeyIndex, inserted: Sequence[Row], freed: Mapping[Any, Row]) -> ConstraintError:
         """The error: all rows that want a key which another one has."""
@@ -87,8 +90,7 @@ class TableChange:
     def count_patch(self, reference: Reference) -> Patch:
         """The patch of the counts of a foreign key of the table."""
         store = self.store
-        place = next(i for i, other in enumerate(store.references) if other is reference)
-        return self.patches[1 + len(store.keys) + place]
+        return self.patches[1 + len(store.keys) + store.references.index(reference)]
 
 
 def examine(
@@ -104,11 +106,12 @@ def examine(
     changes: dict[str, TableChange] = {}
     for name, delta in deltas.items():
         store = stores[name]
-        inserted = [row for row, weight in delta.weights.items() if weight > 0]
+        weights = delta.weights
+        inserted = [row for row, weight in weights.items() if weight > 0]
         if inserted:
             rules[name].examine(inserted)
         if store.table.stored:
-            changes[name] = TableChange(store, delta, inserted)
+            changes[name] = TableChange(store, weights, inserted)
     for name, change in changes.items():
         if change.inserted:
             _examine_references(stores, changes, change)
@@ -122,7 +125,9 @@ def _examine_references(
 ) -> None:
     """Every inserted child has its parent."""
     for reference in change.store.references:
-        wanted = reference.keys(change.inserted)
+        # If nothing goes, the counts that change are those of the inserted rows.
+        only = not change.deleted
+        wanted = change.count_patch(reference).after.keys() if only else reference.keys(change.inserted)
         parent = changes.get(reference.parent)
         if parent is not None:
             patch = parent.key_patch(reference.target)

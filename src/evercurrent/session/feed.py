@@ -75,7 +75,7 @@ class Feed:
 def is_watched(session: Session, table: str) -> bool:
     """Whether a change of the table must be told to someone."""
     catalog, key = session.catalog, table.lower()
-    watched = session.subscribers.watched() | set(session.maintenance.design.recomputed)
+    watched = session.subscribers.watched | set(session.maintenance.design.recomputed)
     names = {name.lower() for name in watched}
     return (
         key in names

@@ -89,26 +89,27 @@ class Maintenance:
 
     def apply(self, deltas: Mapping[str, ZSet], tables: Contents, watch: Iterable[str]) -> dict[str, ZSet]:
         """Move everything by the changes of tables; the changes of the watched views and assertions."""
-        touched = {name.lower() for name in deltas}
-        stale = [
-            name for name in self.design.recomputed if touched & base_tables(self.catalog, frozenset({name}))
-        ]
-        inputs = dict(deltas)
-        result: dict[str, ZSet] = {}
-        if stale:
-            new = self._recompute(self.catalog, tables, set(stale), self.full)
-            for name in stale:
-                change = new[name] - self.full[name]
-                if change:
-                    inputs[name] = result[name] = change
-            self._full_before, self.full = self.full, new
+        result = self._apply_full(deltas, tables) if self.design.recomputed else {}
         views = self.design.program.views
         watched = {name: views[name] for name in watch if name in views}
-        changes = self.engine.apply(inputs, frozenset(watched.values()))
+        changes = self.engine.apply({**deltas, **result}, watched.values())
         for name, relation in watched.items():
             moved = changes.get(relation)
             if moved:
                 result[name] = moved
+        return result
+
+    def _apply_full(self, deltas: Mapping[str, ZSet], tables: Contents) -> dict[str, ZSet]:
+        """Recompute the views that are recomputed in full and read one of these tables; their changes."""
+        touched = {name.lower() for name in deltas}
+        stale = [
+            name for name in self.design.recomputed if touched & base_tables(self.catalog, frozenset({name}))
+        ]
+        if not stale:
+            return {}
+        new = self._recompute(self.catalog, tables, set(stale), self.full)
+        result = {name: change for name in stale if (change := new[name] - self.full[name])}
+        self._full_before, self.full = self.full, new
         return result
 
     def commit(self) -> None:

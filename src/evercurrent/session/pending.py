@@ -6,7 +6,7 @@ deleted, however, must be there when it is deleted, in the committed rows or in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evercurrent.catalog.nodes import Table
@@ -34,28 +34,40 @@ class Pending:
         """How often the row is there, as far as the transaction has come."""
         return self.store.count(row) + self.delta.weights.get(row, 0)
 
-    def change(self, changes: Iterable[Change]) -> None:
+    def change(self, changes: Sequence[Change]) -> None:
         """Make all of these changes, in order, or none of them. (After an interrupt the transaction is given up.)"""
-        done: list[Change] = []
+        weights, indexed = self.delta.weights, self._inserted
         stored = self.store.table.stored
+        done = 0
         try:
             for row, weight in changes:
-                if weight < 0 and stored and self.count(row) + weight < 0:
+                before = weights.get(row, 0)
+                after = before + weight
+                if weight < 0 and after < 0 and stored and self.store.count(row) + after < 0:
                     raise missing_row(self.store.table, row)
-                done.append((row, weight))
-                self._add(row, weight)
+                if after:
+                    weights[row] = after
+                else:
+                    weights.pop(row, None)
+                if indexed:
+                    self._index(row, before, after)
+                done += 1
         except Exception:
-            for row, weight in done:
-                self._add(row, -weight)
+            self.take_back(changes[:done])
             raise
 
-    def _add(self, row: Row, weight: int) -> None:
-        before = self.delta.weights.get(row, 0)
-        self.delta.add(row, weight)
+    def take_back(self, changes: Sequence[Change]) -> None:
+        """Undo changes that were made."""
+        for row, weight in changes:
+            before = self.delta.weights.get(row, 0)
+            self.delta.add(row, -weight)
+            self._index(row, before, before - weight)
+
+    def _index(self, row: Row, before: int, after: int) -> None:
         for index, inserted in self._inserted.values():
-            if before <= 0 < before + weight:
+            if before <= 0 < after:
                 inserted.setdefault(index.key_of(row), []).append(row)
-            elif before + weight <= 0 < before:
+            elif after <= 0 < before:
                 inserted[index.key_of(row)].remove(row)
 
     def find(self, index: KeyIndex, key: Any) -> list[Row]:

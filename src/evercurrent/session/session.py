@@ -124,7 +124,9 @@ class Session:
         assert transaction.number is not None
         self.maintenance.commit()
         self.number = transaction.number
-        self.forwarded.update(name for name in deltas if not self.stores[name].table.stored)
+        for name in deltas:
+            if not self.stores[name].table.stored:
+                self.forwarded.add(name)
         transaction.pending = {}
 
     def _undo(self, patches: list[Patch]) -> None:
@@ -139,7 +141,7 @@ class Session:
                 continue
 
     def _watched(self) -> list[str]:
-        names = self.subscribers.watched()
+        names = self.subscribers.watched
         if not names and not self.catalog.assertions:
             return []
         return [v.name for v in self.catalog.views.values() if v.name in names] + [
@@ -147,7 +149,9 @@ class Session:
         ]
 
     def _changes(self, moved: dict[str, ZSet], number: int) -> dict[str, Change]:
-        watched = self.subscribers.watched()
+        watched = self.subscribers.watched
+        if not watched:
+            return {}
         return {
             name: Change(name, delta, number, row_writer(self.catalog.fields_of(name)))
             for name, delta in moved.items()

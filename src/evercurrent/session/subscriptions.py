@@ -91,30 +91,35 @@ class Subscribers:
 
     def __init__(self) -> None:
         self._all: list[Subscription] = []
+        self.watched: frozenset[str] = frozenset()
+        """The names of the relations that someone watches."""
         self._queue: deque[tuple[Subscription, Change]] = deque()
         self._telling = False
 
     def add(self, name: str, callback: Callback, when: When) -> Subscription:
         subscription = Subscription(self, name, callback, when)
         self._all.append(subscription)
+        self._note()
         return subscription
 
     def remove(self, subscription: Subscription) -> None:
         subscription.active = False
         if subscription in self._all:
             self._all.remove(subscription)
+        self._note()
 
     def forget(self, name: str) -> None:
         """The relation is gone: so are its subscriptions."""
         for subscription in [s for s in self._all if s.name == name]:
             self.remove(subscription)
 
-    def watched(self) -> set[str]:
-        """The names of the relations that someone watches."""
-        return {s.name for s in self._all}
+    def _note(self) -> None:
+        self.watched = frozenset(s.name for s in self._all)
 
     def before(self, changes: dict[str, Change]) -> None:
         """Ask everyone who wants to be asked before the commit; whatever they raise goes to the caller."""
+        if not changes:
+            return
         for subscription in list(self._all):
             change = changes.get(subscription.name)
             if subscription.when == "before" and change is not None and subscription.active:

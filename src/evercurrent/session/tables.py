@@ -29,6 +29,7 @@ class Table(Rows):
     def __init__(self, session: Session, name: str) -> None:
         self._session = session
         self.name = session.table(name).name
+        self._key = self.name.lower()
 
     # --- changing ------------------------------------------------------------------------------------------
 
@@ -128,10 +129,6 @@ class Table(Rows):
             )
 
     @property
-    def _key(self) -> str:
-        return self.name.lower()
-
-    @property
     def _declaration(self) -> Declaration:
         return self._session.table(self.name)
 
@@ -142,8 +139,11 @@ class Table(Rows):
 
     @property
     def _reader(self) -> RowReader:
-        self._session.table(self.name)
-        return self._session.readers[self._key]
+        found = self._session.readers.get(self._key)
+        if found is None:
+            self._session.table(self.name)  # says so: it was dropped
+            raise AssertionError(self.name)
+        return found
 
     def __bool__(self) -> bool:
         """A handle is always true; `len()` says whether there are rows."""

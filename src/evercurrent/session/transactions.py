@@ -24,6 +24,8 @@ Status = Literal["open", "committed", "rolled back", "failed"]
 class Transaction:
     """One transaction. `number` is given when it is committed (None where nothing had changed)."""
 
+    __slots__ = ("__weakref__", "_block", "_session", "changes", "number", "pending", "status")
+
     def __init__(self, session: Session, block: Block) -> None:
         self._session = session
         # Weak: if an interrupt keeps the block from ending as it should, the transaction ends with it all the same.

@@ -25,7 +25,7 @@ def test_order_kind_and_cancelling() -> None:
     subscribers.add("v", lambda c: heard.append("before"), "before")
     other = subscribers.add("w", lambda c: heard.append("other"), "after")
     last = subscribers.add("v", lambda c: heard.append("last"), "after")
-    assert subscribers.watched() == {"v", "w"}
+    assert subscribers.watched == {"v", "w"}
     subscribers.before(change(1))
     subscribers.after(change(1))
     last.cancel()
@@ -34,7 +34,7 @@ def test_order_kind_and_cancelling() -> None:
     subscribers.after(change(2))
     assert heard == ["before", "first", "last", "first"]
     assert not last.active
-    assert subscribers.watched() == {"v"}
+    assert subscribers.watched == {"v"}
 
 
 def test_one_that_raises_after_the_commit_is_reported_and_the_others_hear() -> None:
