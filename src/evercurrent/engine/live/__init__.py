@@ -1,13 +1,21 @@
 """The live engine: a maintenance program becomes Python source, compiled, over dictionaries.
 
-layout        how a state is laid out in dictionaries, and why
-expressions   a term as Python source
-reads         looking a state up, as source
-writes        adding to a state, as source
-rules         a rule as nested ifs and fors
-emit          a program as functions: one for each relation, the stages of derived relations, the fast triggers
-load          compiling, so that debuggers and tracebacks see the source
-fill          which part of a program computes the states that are new
-engine        LiveEngine: install, apply, undo, rows, trigger
-runtime       what generated code calls: indexes, aggregates, sorted groups, fixpoints, the journal
+| role | file |
+| --- | --- |
+| LiveEngine: install, apply, undo, rows, trigger | engine |
+| one loaded program: its dictionaries and functions | core |
+| which part of a program computes the states that are new | fill |
+| how a state is laid out in dictionaries, and why | layout |
+| what has to run, given who looks on | plan |
+| a program as functions: relations, stages, fast triggers | emit |
+| rules as nested ifs and fors | rules |
+| what rules read, and in which order their steps run | steps |
+| rules that begin alike share their beginning | share |
+| looking a state up | reads |
+| adding to a state: entries, indexes, accumulators | writes, paths, amounts |
+| the output of one entry of a keyed relation | keyed |
+| a term as Python source | expressions, code |
+| which columns and subterms are worth a local | scope |
+| lines, indentation, names for objects; compiling | writer, load |
+| what generated code calls | runtime |
 """

@@ -14,7 +14,7 @@ from itertools import groupby
 from evercurrent.data.exact import add as exact_add
 from evercurrent.data.types import Float
 from evercurrent.delta.program import Accumulator, Amount
-from evercurrent.engine.live.expressions import Code
+from evercurrent.engine.live.code import Code
 from evercurrent.engine.live.runtime.aggregates import factory
 from evercurrent.engine.live.scope import Scope, tuple_of
 from evercurrent.engine.live.writer import Namespace, Writer

@@ -22,6 +22,7 @@ from typing import Any, assert_never
 from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, Relation, Rule
 from evercurrent.engine.live.keyed import is_unit, write_finalizer
 from evercurrent.engine.live.layout import Layout, Storage
+from evercurrent.engine.live.paths import Target, Touch
 from evercurrent.engine.live.plan import (
     Plan,
     in_turn,
@@ -39,7 +40,6 @@ from evercurrent.engine.live.runtime.ordered import Groups, difference
 from evercurrent.engine.live.scope import Locals
 from evercurrent.engine.live.steps import constant_count, fans_out
 from evercurrent.engine.live.writer import Namespace, Writer, remark
-from evercurrent.engine.live.writes import Target, Touch
 from evercurrent.term.functions.table import NAMES
 
 

@@ -15,12 +15,13 @@ from typing import assert_never
 from evercurrent.data.types import Array, Collection, Map
 from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule, Step, Where
 from evercurrent.engine.live.layout import Layout
+from evercurrent.engine.live.paths import Target
 from evercurrent.engine.live.reads import enter
 from evercurrent.engine.live.scope import Locals, Scope, tuple_of
 from evercurrent.engine.live.share import Branch, Chain, position, positional, share
 from evercurrent.engine.live.steps import scheduled, terms_of
 from evercurrent.engine.live.writer import Namespace, Writer, remark
-from evercurrent.engine.live.writes import Addition, Target
+from evercurrent.engine.live.writes import Addition
 from evercurrent.errors import InternalError
 from evercurrent.term.nodes import Case, Column, Literal, Term
 from evercurrent.term.nullable import nullable

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from copy import copy
 
-from evercurrent.engine.live.expressions import Code, Expressions, is_atom
+from evercurrent.engine.live.code import Code, is_atom
+from evercurrent.engine.live.expressions import Expressions
 from evercurrent.engine.live.writer import Namespace, Writer
 from evercurrent.term.nodes import Call, Case, Cast, Column, Lambda, Literal, Term, Variable
 from evercurrent.term.nullable import nullable

@@ -17,44 +17,14 @@ follows (*touch*); with a journal, what the change overwrites is written down.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from evercurrent.delta.program import Keyed, Rule
+from evercurrent.delta.program import Rule
 from evercurrent.engine.live.amounts import Added, added, write_amounts
 from evercurrent.engine.live.keyed import is_small, write_output
-from evercurrent.engine.live.layout import Layout, Path
+from evercurrent.engine.live.paths import Paths, Target, Touch
 from evercurrent.engine.live.reads import Entry, same
-from evercurrent.engine.live.runtime import index
 from evercurrent.engine.live.scope import Scope, key_of, tuple_of
 from evercurrent.engine.live.writer import Namespace
-
-
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """A keyed relation that follows a state.
-
-    `function` gives the old output (if it is empty, only the key is noted): of an entry (`entry`: called with its key and payload) or of a group (called with
-    the group's key, whose columns are at `key`). `table` collects them by key; with `into` the outputs before and after
-    go into two locals instead, since only one entry is touched, and the function of `relation` is written in line.
-    """
-
-    function: str
-    table: str
-    entry: bool
-    key: tuple[int, ...] = ()
-    into: tuple[str, str] | None = None
-    relation: Keyed | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A state as rules write to it: its dictionaries' identifiers, what follows it, and its sorted groups."""
-
-    layout: Layout
-    names: tuple[str, ...]
-    touches: tuple[Touch, ...] = ()
-    groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    journal: bool = False
 
 
 class Addition:
@@ -64,13 +34,21 @@ class Addition:
         self.scope, self.namespace, self.target, self.rule = scope, namespace, target, rule
         self.w = scope.writer
         self.layout = target.layout
-        self.dependents: list[str] = []
+        self.paths = Paths(scope.writer, namespace, target)
         self.name = target.names[0]
-        namespace.define("put", index.put)
-        namespace.define("drop", index.drop)
-        namespace.define("bump", index.bump)
-        namespace.define("remember", index.remember)
         namespace.define("WHOLE", slice(None))
+
+    @property
+    def columns(self) -> list[str]:
+        return self.paths.columns
+
+    @columns.setter
+    def columns(self, sources: list[str]) -> None:
+        self.paths.columns = sources
+
+    @property
+    def dependents(self) -> list[str]:
+        return self.paths.dependents
 
     def write(self, row: str | None = None) -> None:
         """`row` is the local that holds the row of the delta."""
@@ -120,7 +98,7 @@ class Addition:
         sources = self.scope.values(self.rule.dependents)
         if any(i >= len(self.columns) for p in self.layout.others for i in p.key):
             sources = [self.scope.atom(s) for s in sources]
-        self.dependents = sources
+        self.paths.dependents = sources
         return sources
 
     # --- payloads ------------------------------------------------------------------------------------------
@@ -141,10 +119,10 @@ class Addition:
             w.line(f"{name}[{key}] = {new}")
             if self.target.groups:
                 with w.block(f"if {old} is None:"):
-                    self._enter_groups("()")
+                    self.paths.enter_groups("()")
         with w.block("else:"):
             w.line(f"{name}.pop({key}, None)")
-            self._leave_groups("()")
+            self.paths.leave_groups("()")
         self._after(f"{new} or None")
 
     def _write_unique(self) -> None:
@@ -165,13 +143,13 @@ class Addition:
         def come() -> None:
             held = self.scope.atom(payload) if self.layout.others and payload != "True" else payload
             w.line(f"{name}[{key}] = {held}")
-            self._put_others(held)
-            self._enter_groups(tuple_of(dependents))
+            self.paths.put_others(held)
+            self.paths.enter_groups(tuple_of(dependents))
 
         def go() -> None:
             w.line(f"{name}.pop({key}, None)")
-            self._drop_others()
-            self._leave_groups(tuple_of(dependents))
+            self.paths.drop_others()
+            self.paths.leave_groups(tuple_of(dependents))
 
         self._by_sign(come, go)
         self._after(f"{name}.get({key})")
@@ -235,7 +213,7 @@ class Addition:
         home, name = self.layout.home, self.name
         if home.kind == "flat":
             return self.scope.assign(f"{name}.get({self.key})")
-        key, rest = self._split(home)
+        key, rest = self.paths.split(home)
         held = self.scope.assign(f"{name}.get({key})")
         equal = f"{held}[0] == {rest}"
         if len(home.rest) == 1:
@@ -267,10 +245,10 @@ class Addition:
             w.line(f"{f'{cell} = ' if again else ''}{self.name}[{self.key}] = {made}")
         else:
             w.line(f"{cell} = {made}")
-            self._put(self.name, self.layout.home, cell)
+            self.paths.put(self.name, self.layout.home, cell)
         write_amounts(w, [a for a in amounts if a.later], cell, journal=False)
-        self._put_others(cell)
-        self._enter_groups(tuple_of(dependents))
+        self.paths.put_others(cell)
+        self.paths.enter_groups(tuple_of(dependents))
 
     def _remove_cell(self, cell: str) -> None:
         w = self.w
@@ -279,10 +257,12 @@ class Addition:
                 w.line(f"journal(({self.name}, {self.key}, {cell}))")
             w.line(f"{self.name}.pop({self.key}, None)")
         else:
-            self._drop(self.name, self.layout.home)
-        self._drop_others()
+            self.paths.drop(self.name, self.layout.home)
+        self.paths.drop_others()
         first = 0 if self.layout.state.unique else 1
-        self._leave_groups(tuple_of(f"{cell}[{first + i}]" for i in range(len(self.layout.state.dependents))))
+        self.paths.leave_groups(
+            tuple_of(f"{cell}[{first + i}]" for i in range(len(self.layout.state.dependents)))
+        )
         if self._compared:
             w.line(f"{cell} = None")
 
@@ -297,8 +277,8 @@ class Addition:
         """The home path is an index itself, and payloads are replaced, not changed."""
         dependents = self.dependents
         if self.layout.payload == "count":
-            self._journal_path(self.name, self.layout.home)
-            key, rest = self._split(self.layout.home)
+            self.paths.journal_path(self.name, self.layout.home)
+            key, rest = self.paths.split(self.layout.home)
             self.w.line(f"bump({self.name}, {key}, {rest}, {self.count})")
             return
         match self.layout.payload:
@@ -310,64 +290,14 @@ class Addition:
                 payload = self.scope.atom(tuple_of(dependents))
 
         def come() -> None:
-            self._put(self.name, self.layout.home, payload)
-            self._put_others(payload)
+            self.paths.put(self.name, self.layout.home, payload)
+            self.paths.put_others(payload)
 
         def go() -> None:
-            self._drop(self.name, self.layout.home)
-            self._drop_others()
+            self.paths.drop(self.name, self.layout.home)
+            self.paths.drop_others()
 
         self._by_sign(come, go)
-
-    def _split(self, path: Path) -> tuple[str, str]:
-        fields = [*self.columns, *self.dependents]
-        return key_of(fields[i] for i in path.key), key_of(fields[i] for i in path.rest)
-
-    def _journal_path(self, name: str, path: Path) -> None:
-        if self.target.journal:
-            key, rest = self._split(path)
-            self.w.line(f"remember({name}, {key}, {rest}, J)")
-
-    def _put(self, name: str, path: Path, payload: str) -> None:
-        self._journal_path(name, path)
-        key, rest = self._split(path)
-        if path.kind == "single":
-            self.w.line(f"{name}[{key}] = ({rest}, {payload})")
-        else:
-            self.w.line(f"put({name}, {key}, {rest}, {payload})")
-
-    def _drop(self, name: str, path: Path) -> None:
-        self._journal_path(name, path)
-        key, rest = self._split(path)
-        if path.kind == "single":
-            self.w.line(f"{name}.pop({key}, None)")
-        else:
-            self.w.line(f"drop({name}, {key}, {rest})")
-
-    def _put_others(self, payload: str) -> None:
-        for name, path in zip(self.target.names[1:], self.layout.others, strict=True):
-            self._put(name, path, payload)
-
-    def _drop_others(self) -> None:
-        for name, path in zip(self.target.names[1:], self.layout.others, strict=True):
-            self._drop(name, path)
-
-    def _enter_groups(self, dependents: str) -> None:
-        self._move_groups("enter", "leave", dependents)
-
-    def _leave_groups(self, dependents: str) -> None:
-        self._move_groups("leave", "enter", dependents)
-
-    def _move_groups(self, verb: str, inverse: str, dependents: str) -> None:
-        """Sorted groups hold the rows of entries: columns, then dependents."""
-        for group, key in self.target.groups:
-            row = tuple_of(self.columns)
-            if self.layout.state.dependents:
-                row = f"{row} + {dependents}"
-            group_key = key_of(self.columns[i] for i in key)
-            if self.target.journal:
-                self.w.line(f"journal(({group}.{inverse}, {group_key}, {row}))")
-            self.w.line(f"{group}.{verb}({group_key}, {row})")
 
     # --- touching ------------------------------------------------------------------------------------------
 

@@ -1,0 +1,102 @@
+"""What a rule adds to, and how its indexes and sorted groups follow, as source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evercurrent.delta.program import Keyed
+from evercurrent.engine.live.layout import Layout, Path
+from evercurrent.engine.live.runtime import index
+from evercurrent.engine.live.scope import key_of, tuple_of
+from evercurrent.engine.live.writer import Namespace, Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A keyed relation that follows a state.
+
+    `function` gives the old output (if it is empty, only the key is noted): of an entry (`entry`: called with its key and payload) or of a group (called with
+    the group's key, whose columns are at `key`). `table` collects them by key; with `into` the outputs before and after
+    go into two locals instead, since only one entry is touched, and the function of `relation` is written in line.
+    """
+
+    function: str
+    table: str
+    entry: bool
+    key: tuple[int, ...] = ()
+    into: tuple[str, str] | None = None
+    relation: Keyed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A state as rules write to it: its dictionaries' identifiers, what follows it, and its sorted groups."""
+
+    layout: Layout
+    names: tuple[str, ...]
+    touches: tuple[Touch, ...] = ()
+    groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    journal: bool = False
+
+
+class Paths:
+    """Writes changes of the dictionaries of a state for one entry, whose columns and dependents are given as sources."""
+
+    def __init__(self, writer: Writer, namespace: Namespace, target: Target) -> None:
+        self.w, self.target, self.layout = writer, target, target.layout
+        self.columns: list[str] = []
+        self.dependents: list[str] = []
+        namespace.define("put", index.put)
+        namespace.define("drop", index.drop)
+        namespace.define("bump", index.bump)
+        namespace.define("remember", index.remember)
+
+    def split(self, path: Path) -> tuple[str, str]:
+        fields = [*self.columns, *self.dependents]
+        return key_of(fields[i] for i in path.key), key_of(fields[i] for i in path.rest)
+
+    def journal_path(self, name: str, path: Path) -> None:
+        if self.target.journal:
+            key, rest = self.split(path)
+            self.w.line(f"remember({name}, {key}, {rest}, J)")
+
+    def put(self, name: str, path: Path, payload: str) -> None:
+        self.journal_path(name, path)
+        key, rest = self.split(path)
+        if path.kind == "single":
+            self.w.line(f"{name}[{key}] = ({rest}, {payload})")
+        else:
+            self.w.line(f"put({name}, {key}, {rest}, {payload})")
+
+    def drop(self, name: str, path: Path) -> None:
+        self.journal_path(name, path)
+        key, rest = self.split(path)
+        if path.kind == "single":
+            self.w.line(f"{name}.pop({key}, None)")
+        else:
+            self.w.line(f"drop({name}, {key}, {rest})")
+
+    def put_others(self, payload: str) -> None:
+        for name, path in zip(self.target.names[1:], self.layout.others, strict=True):
+            self.put(name, path, payload)
+
+    def drop_others(self) -> None:
+        for name, path in zip(self.target.names[1:], self.layout.others, strict=True):
+            self.drop(name, path)
+
+    def enter_groups(self, dependents: str) -> None:
+        self._move_groups("enter", "leave", dependents)
+
+    def leave_groups(self, dependents: str) -> None:
+        self._move_groups("leave", "enter", dependents)
+
+    def _move_groups(self, verb: str, inverse: str, dependents: str) -> None:
+        """Sorted groups hold the rows of entries: columns, then dependents."""
+        for group, key in self.target.groups:
+            row = tuple_of(self.columns)
+            if self.layout.state.dependents:
+                row = f"{row} + {dependents}"
+            group_key = key_of(self.columns[i] for i in key)
+            if self.target.journal:
+                self.w.line(f"journal(({group}.{inverse}, {group_key}, {row}))")
+            self.w.line(f"{group}.{verb}({group_key}, {row})")
