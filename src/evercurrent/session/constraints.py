@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evercurrent.catalog.nodes import Unique
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError
 from evercurrent.session.patch import Patch, counting
@@ -27,7 +26,7 @@ from evercurrent.session.store import KeyIndex, Reference, Store
 class TableChange:
     """The net change of one stored table, and the patches of its store that make it."""
 
-    __slots__ = ("deleted", "inserted", "patches", "repeated", "store", "weights")
+    __slots__ = ("counts", "deleted", "inserted", "patches", "repeated", "store", "weights")
 
     def __init__(self, store: Store, weights: dict[Row, int], inserted: list[Row]) -> None:
         """Two rows under one key: `ConstraintError`."""
@@ -38,13 +37,15 @@ class TableChange:
         some_go = len(inserted) < len(weights)
         self.deleted = deleted = [row for row, weight in weights.items() if weight < 0] if some_go else []
         primary = store.primary
-        rows = counting(store.rows, weights) if primary is None else self._claim(primary, inserted, deleted)
-        # In the order of the rows, the keys and the references of the store.
-        self.patches = [rows]
-        for index in store.keys:
-            self.patches.append(self._claim(index, index.having(inserted), index.having(deleted)))
-        for reference in store.references:
-            self.patches.append(counting(reference.counts, reference.changes(weights)))
+        rows = (
+            counting(store.rows, weights.items())
+            if primary is None
+            else self._claim(primary, inserted, deleted)
+        )
+        keys = [self._claim(key, key.having(inserted), key.having(deleted)) for key in store.keys]
+        self.counts = [reference.patch(weights) for reference in store.references]
+        # First the rows and the keys, as in `Store.declared`.
+        self.patches = [rows, *keys, *self.counts]
 
     def _claim(self, index: KeyIndex, inserted: Sequence[Row], deleted: Sequence[Row]) -> Patch:
         """The patch of a key; what is deleted makes room first, so that a key may pass from one row to another."""
@@ -81,17 +82,6 @@ class TableChange:
         what = f"{kind} ({', '.join(index.constraint.columns)}) is there more than once"
         return violation(self.store.table, index.constraint.name, what, bad)
 
-    def key_patch(self, key: Unique) -> Patch:
-        """The patch of the index of a declared key."""
-        store = self.store
-        index = store.index_of(key)
-        return self.patches[0 if index is store.primary else 1 + store.keys.index(index)]
-
-    def count_patch(self, reference: Reference) -> Patch:
-        """The patch of the counts of a foreign key of the table."""
-        store = self.store
-        return self.patches[1 + len(store.keys) + store.references.index(reference)]
-
 
 def examine(
     stores: Mapping[str, Store],
@@ -104,39 +94,40 @@ def examine(
     All mappings are by the lower-cased names of tables; `children` says for each table who refers to it.
     """
     changes: dict[str, TableChange] = {}
+    patches: list[Patch] = []
     for name, delta in deltas.items():
-        store = stores[name]
-        weights = delta.weights
+        store, weights = stores[name], delta.weights
         inserted = [row for row, weight in weights.items() if weight > 0]
         if inserted:
             rules[name].examine(inserted)
-        if store.table.stored:
-            changes[name] = TableChange(store, weights, inserted)
+        if store.stored:
+            changes[name] = change = TableChange(store, weights, inserted)
+            patches += change.patches
     for name, change in changes.items():
         if change.inserted:
             _examine_references(stores, changes, change)
         if change.deleted and name in children:
             _examine_parents(changes, change, children[name])
-    return [patch for change in changes.values() for patch in change.patches]
+    return patches
 
 
 def _examine_references(
     stores: Mapping[str, Store], changes: Mapping[str, TableChange], change: TableChange
 ) -> None:
     """Every inserted child has its parent."""
-    for reference in change.store.references:
+    for reference, counts in zip(change.store.references, change.counts, strict=True):
         # If nothing goes, the counts that change are those of the inserted rows.
-        only = not change.deleted
-        wanted = change.count_patch(reference).after.keys() if only else reference.keys(change.inserted)
+        wanted = reference.keys(change.inserted) if change.deleted else counts.after.keys()
         parent = changes.get(reference.parent)
         if parent is not None:
-            patch = parent.key_patch(reference.target)
+            patch = parent.patches[reference.place]
             missing = {key for key in wanted if patch.get(key) is None}
         else:
-            there = stores[reference.parent].index_of(reference.target).rows
-            if wanted <= there.keys():
+            index = stores[reference.parent].declared[reference.place]
+            assert index is not None
+            if wanted <= index.rows.keys():
                 continue
-            missing = {key for key in wanted if key not in there}
+            missing = {key for key in wanted if key not in index.rows}
         if missing:
             constraint = reference.constraint
             raise violation(
@@ -153,9 +144,9 @@ def _examine_parents(
     """No deleted parent has children left."""
     for child, reference in children:
         constraint = reference.constraint
-        patch = parent.key_patch(reference.target)
-        child_change = changes.get(child.table.name.lower())
-        counts = reference.counts if child_change is None else child_change.count_patch(reference)
+        patch = parent.patches[reference.place]
+        change = changes.get(child.table.name.lower())
+        counts = reference.counts if change is None else change.counts[child.references.index(reference)]
         bad = [row for key, row in patch.before.items() if key not in patch.after and counts.get(key)]
         if bad:
             raise violation(

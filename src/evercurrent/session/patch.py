@@ -5,7 +5,7 @@ stands under a key in the end, never what is to be added to it. So a commit that
 by undoing every patch.
 
 >>> stock = {"apples": 3, "plums": 1}
->>> patch = counting(stock, {"apples": -1, "plums": -1, "pears": 1})
+>>> patch = counting(stock, [("apples", -1), ("plums", -1), ("pears", 1)])
 >>> patch.before, patch.after
 ({'apples': 3, 'plums': 1}, {'apples': 2, 'pears': 1})
 >>> patch.get("apples"), patch.get("plums")
@@ -18,7 +18,7 @@ by undoing every patch.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 
@@ -52,17 +52,18 @@ def _exchange(target: dict[Any, Any], old: dict[Any, Any], new: dict[Any, Any]) 
     target.update(new)
 
 
-def counting(target: dict[Any, int], changes: Mapping[Any, int]) -> Patch:
+def counting(target: dict[Any, int], changes: Iterable[tuple[Any, int]]) -> Patch:
     """The patch that adds to counts; an entry that comes to zero goes."""
     before: dict[Any, int] = {}
     after: dict[Any, int] = {}
-    for key, change in changes.items():
-        count = target.get(key)
-        if count is None:
-            if change:
-                after[key] = change
+    for key, change in changes:
+        if key in after:
+            after[key] += change
+        elif key in target:
+            before[key] = count = target[key]
+            after[key] = count + change
         else:
-            before[key] = count
-            if count + change:
-                after[key] = count + change
+            after[key] = change
+    if 0 in after.values():
+        after = {key: count for key, count in after.items() if count}
     return Patch(target, before, after)

@@ -16,6 +16,7 @@ from typing import Any
 
 from evercurrent.catalog.nodes import ForeignKey, Table, Unique
 from evercurrent.data.zset import Row, ZSet
+from evercurrent.session.patch import Patch, counting
 
 KeyOf = Callable[[Row], Any]
 """From a row to its key."""
@@ -50,6 +51,7 @@ class Reference:
     constraint: ForeignKey
     parent: str  # the lower-cased name of the parent
     target: Unique  # the key of the parent that it refers to
+    place: int  # where that key stands in `Store.declared` of the parent
     key_of: KeyOf
     wide: bool
     counts: dict[Any, int]
@@ -62,17 +64,14 @@ class Reference:
         found = set(map(self.key_of, rows))
         return {key for key in found if None not in key} if self.wide else found - {None}
 
-    def changes(self, weights: Mapping[Row, int]) -> dict[Any, int]:
-        """By how much each count changes with these rows."""
-        key_of, wide = self.key_of, self.wide
-        found: dict[Any, int] = {}
-        for row, weight in weights.items():
-            key = key_of(row)
-            found[key] = found.get(key, 0) + weight
-        if wide:
-            return {key: count for key, count in found.items() if None not in key}
-        found.pop(None, None)
-        return found
+    def patch(self, weights: Mapping[Row, int]) -> Patch:
+        """The patch of the counts for these rows."""
+        patch = counting(self.counts, zip(map(self.key_of, weights), weights.values(), strict=True))
+        if self.wide:
+            patch.after = {key: count for key, count in patch.after.items() if None not in key}
+        else:
+            patch.after.pop(None, None)
+        return patch
 
 
 def has_null(key: Any, wide: bool) -> bool:
@@ -112,43 +111,43 @@ def child_columns(key: Unique, reference: ForeignKey) -> tuple[str, ...]:
 class Store:
     """The committed rows of one table and its indexes. Only patches and `load` change them."""
 
-    __slots__ = ("_table", "keys", "primary", "references", "rows")
+    __slots__ = ("declared", "keys", "primary", "references", "rows", "stored", "table")
 
     def __init__(self, table: Table, parents: Callable[[str], Table | None]) -> None:
-        self._table = table
+        self.table = table
+        self.stored = table.stored
         self.rows: dict[Any, Any] = {}
         self.primary: KeyIndex | None = None
         self.keys: list[KeyIndex] = []
         self.references: list[Reference] = []
+        self.declared: list[KeyIndex | None] = [None]
+        """The index of the primary key, if there is one, and then those of the others."""
         if not table.stored:
             return
         if table.primary_key is not None:
             self.primary = _key_index(table, table.primary_key, self.rows)
         self.keys = [_key_index(table, key, {}) for key in table.unique]
+        self.declared = [self.primary, *self.keys]
         for reference in table.foreign_keys:
             parent = table if reference.parent.lower() == table.name.lower() else parents(reference.parent)
             target = None if parent is None or not parent.stored else parent_key(parent, reference)
             if target is not None:
+                assert parent is not None
                 columns = child_columns(target, reference)
-                key_of = key_function(table, columns)
-                self.references.append(
-                    Reference(reference, reference.parent.lower(), target, key_of, len(columns) > 1, {})
-                )
+                place = 0 if target is parent.primary_key else 1 + parent.unique.index(target)
+                key_of, wide = key_function(table, columns), len(columns) > 1
+                name = reference.parent.lower()
+                self.references.append(Reference(reference, name, target, place, key_of, wide, {}))
 
     def renewed(self, table: Table, parents: Callable[[str], Table | None]) -> Store:
         """The same rows for a table that differs in its foreign keys alone."""
         result = Store(table, parents)
         result.rows, result.keys = self.rows, self.keys
-        if self.primary is not None:
-            result.primary = self.primary
+        result.primary, result.declared = self.primary, self.declared
         contents = self.contents().weights
         for reference in result.references:
-            reference.counts.update(reference.changes(contents))
+            reference.patch(contents).apply()
         return result
-
-    @property
-    def table(self) -> Table:
-        return self._table
 
     def __iter__(self) -> Iterator[Row]:
         """Every row, as often as it is there."""
@@ -180,9 +179,3 @@ class Store:
         if self.primary is not None and columns == set(self.primary.positions):
             return self.primary
         return next((i for i in self.keys if columns == set(i.positions)), None)
-
-    def index_of(self, key: Unique) -> KeyIndex:
-        """The index of a declared key."""
-        if self.primary is not None and self.primary.constraint.columns == key.columns:
-            return self.primary
-        return next(i for i in self.keys if i.constraint.columns == key.columns)
