@@ -56,6 +56,7 @@ class Core:
         self.design = Design()
         self.readers: dict[str, RowReader] = {}
         self.rules: dict[str, RowRules] = {}
+        self.published: dict[str, int] = {}  # the version at which each view is known to be published
 
     @property
     def program(self) -> Program:
@@ -303,3 +304,12 @@ class Core:
             )
             for key, t in catalog.tables.items()
         }
+
+
+def require_own(core: Core, table: str) -> None:
+    """Refuse to change a table that others write."""
+    for d in core.snapshot.definitions:
+        if d.get("source") and d["name"].lower() == table:
+            raise QueryError(
+                f"{d['name']} is a source: others write it", hint="db.refresh() takes its changes in"
+            )

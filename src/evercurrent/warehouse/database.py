@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Literal
 
 from evercurrent.data.types import Member
@@ -34,11 +35,13 @@ from evercurrent.session.rows import give_row
 from evercurrent.session.verify import Report
 from evercurrent.session.views import in_order
 from evercurrent.warehouse import bulk, definitions, upkeep
-from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.handles import Table, View, locate_in
+from evercurrent.warehouse.core import Core, require_own
+from evercurrent.warehouse.handles import Table, View, locate_all
 from evercurrent.warehouse.partial import table_store
+from evercurrent.warehouse.publish import publish
 from evercurrent.warehouse.queries import answer
 from evercurrent.warehouse.record import RunRecord
+from evercurrent.warehouse.refresh import declare, refresh, sources_of
 from evercurrent.warehouse.transactions import Block, Transaction
 from evercurrent.warehouse.verify import verify
 
@@ -181,6 +184,11 @@ class Warehouse:
         return self._after(record)
 
     def _after(self, record: RunRecord) -> RunRecord:
+        begin = time.perf_counter()
+        publish(self._core)
+        seconds = time.perf_counter() - begin
+        steps = {**record.steps, "publish": seconds}
+        record = replace(record, seconds=record.seconds + seconds, steps=steps)
         # The batch is committed: if another driver is quicker now, compaction can wait.
         with suppress(ConflictError):
             upkeep.compact(self._core, every=False)
@@ -206,6 +214,7 @@ class Warehouse:
             small: dict[str, Any] = {}
             for name, feed in changes.items():
                 key = self._core.table(name).name.lower()
+                require_own(self._core, key)
                 read = small_table(feed) if is_frame(feed) else feed
                 if read is None or getattr(read, "num_rows", 0) > SMALL_ROWS or is_large(read):
                     large[key] = feed
@@ -218,15 +227,9 @@ class Warehouse:
     def _apply_rows(self, changes: Mapping[str, Any], batch: str | None) -> RunRecord:
         with self.transaction(batch=batch) as transaction:
             for key, feed in changes.items():
-                reader = self._core.readers[key]
-                inserted: list[tuple[Row, int]] = []
-                deleted: list[tuple[Row, int]] = []
-                for row, sign in changes_of(reader, feed):
-                    if sign > 0:
-                        inserted.append((reader.one(row), 1))
-                    else:
-                        deleted.append((locate_in(self, transaction, key, row), -1))
-                transaction.change(key, inserted + deleted)
+                come, gone = changes_of(self._core.readers[key], feed)
+                deleted = [(row, -1) for row in locate_all(self, transaction, key, gone)]
+                transaction.change(key, [(row, 1) for row in come] + deleted)
         return transaction.record or RunRecord(self._core.version, batch)
 
     def _apply_frames(self, changes: Mapping[str, Any], batch: str | None, begin: float) -> RunRecord:
@@ -244,6 +247,43 @@ class Warehouse:
         except BaseException:
             core.engine.folder.tidy(core.snapshot.files())
             raise
+
+    # --- sources -------------------------------------------------------------------------------------------
+
+    def source(
+        self, name: str, *, format: Literal["delta", "parquet"], path: Any, key: Iterable[str] = ()
+    ) -> None:
+        """Declare a table that others write: a Delta table or a folder of Parquet files. `refresh` takes its changes in.
+
+        `key` names columns that no two rows share; it is checked. To declare the same source again changes nothing.
+        """
+        with self._core.lock:
+            self._require_no_transaction("source")
+            known = sources_of(self._core).get(name)
+            where = os.path.abspath(os.fspath(path).removeprefix("file://"))
+            if known is not None and (known.format, known.path) == (format, where):
+                return
+            declare(self._core, name, format, path, tuple(key))
+
+    def refresh(self, *, full: Iterable[str] = (), batch: str | None = None) -> RunRecord:
+        """Take in all that has changed in the sources since the last time, as one version.
+
+        `full` names sources that are compared as a whole: the way out where their history is gone.
+        """
+        if isinstance(full, str):
+            raise QueryError("full must be an iterable of names", hint=f"db.refresh(full=[{full!r}])")
+        with self._core.lock:
+            self._require_no_transaction("refresh")
+            if batch is not None:
+                done = self._core.engine.log.batch(batch)
+                if done is not None:
+                    return RunRecord(done, batch, repeated=True)
+            try:
+                record = refresh(self._core, tuple(full), batch)
+            except BaseException:
+                self._core.engine.folder.tidy(self._core.snapshot.files())
+                raise
+            return RunRecord(self._core.version, batch) if record is None else self._after(record)
 
     # --- names ---------------------------------------------------------------------------------------------
 

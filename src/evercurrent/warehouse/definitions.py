@@ -17,6 +17,7 @@ from evercurrent.catalog.dependencies import all_dependants, dependants
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.data.values import give_out
 from evercurrent.engine.spark.log import Snapshot
+from evercurrent.engine.spark.publish import withdraw
 from evercurrent.engine.spark.types import require_stored
 from evercurrent.errors import ConstraintError, EvercurrentError, QueryError, StorageError, UnsupportedError
 from evercurrent.frontend.sql.parse import parse_statement
@@ -30,6 +31,7 @@ from evercurrent.session.definition import (
 from evercurrent.session.execute import redefine
 from evercurrent.term.evaluate import compile_term
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.publish import publish
 
 Definition = Mapping[str, Any]
 
@@ -62,6 +64,8 @@ def open_version(core: Core, version: int) -> None:
     catalog = catalog_of(snapshot)
     catalog, design = compiled(catalog, Design())
     core.install(version, snapshot, catalog, design)
+    core.published.clear()
+    publish(core)
 
 
 def catalog_of(snapshot: Snapshot) -> Catalog:
@@ -116,7 +120,15 @@ def create(core: Core, statement: Statement, text: str) -> None:
             raise AssertionError(statement)
 
 
-def create_table(core: Core, table: Table, text: str, replacing: bool, quietly: bool) -> None:
+def create_table(
+    core: Core,
+    table: Table,
+    text: str,
+    replacing: bool,
+    quietly: bool,
+    source: Mapping[str, str] | None = None,
+) -> None:
+    """CREATE TABLE; with `source`, a table that others write."""
     if not _may_create(core.catalog, table.name, "table", replacing, quietly):
         return
     if not table.stored:
@@ -136,7 +148,8 @@ def create_table(core: Core, table: Table, text: str, replacing: bool, quietly: 
             )
         catalog = _redefine_dependants(catalog, table.name, redefine)
         emptied = frozenset({table.name.lower()})
-    change(core, catalog, "CREATE TABLE", defining("table", table.name, text), emptied=emptied)
+    definition = {**defining("table", table.name, text), "source": source}
+    change(core, catalog, "CREATE TABLE", definition, emptied=emptied)
 
 
 def create_view(core: Core, view: View, text: str, replacing: bool, quietly: bool) -> None:
@@ -223,6 +236,7 @@ def change(
     gone = set(dropped or ())
     if definition is not None:
         gone.add((definition["kind"], definition["name"].lower()))
+    old_definitions = core.snapshot.definitions
     definitions = [d for d in core.snapshot.definitions if (d["kind"], d["name"].lower()) not in gone]
     if definition is not None:
         definitions.append(definition)
@@ -233,11 +247,31 @@ def change(
         core.require_assertions(outcome)
     finally:
         core.catalog, core.design = old
-    snapshot = Snapshot(stores, tuple(definitions), core.snapshot.sources)
+    cursors = {n: c for n, c in core.snapshot.sources.items() if ("table", n.lower()) not in gone}
+    snapshot = Snapshot(stores, tuple(definitions), cursors)
     core.engine.sync(
         [s for name, store in stores.items() if name not in core.snapshot.stores for s in store.segments]
     )
-    record = {} if report is None else {"strategy": report.strategy, "seconds": round(report.seconds, 4)}
+    # Views whose rows were found anew: what was published of them is of no use.
+    filled = [
+        v.name
+        for v in catalog.views.values()
+        if stores.get(core.rows_store(design.program.views[v.name], design.program))
+        is not core.snapshot.stores.get(core.rows_store(design.program.views[v.name], design.program))
+        or v.name not in core.program.views
+    ]
+    record: dict[str, Any] = {"filled": filled}
+    if report is not None:
+        record |= {"strategy": report.strategy, "seconds": round(report.seconds, 4)}
     version = core.engine.log.commit(snapshot, core.version, kind=kind, record=record)
     core.install(version, snapshot, catalog, design)
     core.engine.folder.tidy(snapshot.files())
+    for kind_of, name in gone:
+        if kind_of == "view" and catalog.view(name) is None:
+            for gone_one in old_definitions:
+                if gone_one["name"].lower() == name:
+                    withdraw(core.engine.folder, gone_one["name"])
+                    core.published.pop(gone_one["name"], None)
+    for name in filled:
+        core.published.pop(name, None)
+    publish(core)

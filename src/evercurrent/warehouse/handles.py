@@ -132,7 +132,8 @@ class Table(Stored):
         """Delete a row, or many, each given by its key or whole; returns how many."""
         with self._db.transaction() as transaction:
             one = is_row(which) or isinstance(which, str | bytes) or not isinstance(which, Iterable)
-            found = [(self._locate(transaction, x), -1) for x in ([which] if one else which)]
+            rows = locate_all(self._db, transaction, self._key, [which] if one else which)
+            found = [(row, -1) for row in rows]
             transaction.change(self._key, found)
             return len(found)
 
@@ -162,7 +163,7 @@ class Table(Stored):
             return default if found is None else give_row(self.schema, found)
 
     def _locate(self, transaction: Transaction, which: Any) -> Row:
-        return locate_in(self._db, transaction, self._key, which)
+        return locate_all(self._db, transaction, self._key, [which])[0]
 
     def _load(self, transaction: Transaction, columns: tuple[str, ...], value: Any) -> None:
         key = value if len(columns) > 1 else (value,)
@@ -172,17 +173,21 @@ class Table(Stored):
         return f"<Table {self.name}({signature(self.schema)}) of {self._db!r}>"
 
 
-def locate_in(db: Warehouse, transaction: Transaction, table: str, which: Any) -> Row:
-    """The row that is meant, by a key or whole."""
+def locate_all(db: Warehouse, transaction: Transaction, table: str, which: Iterable[Any]) -> list[Row]:
+    """The rows that are meant, each by a key or whole; what is stored under the keys is read at once."""
+    which = list(which)
     reader = db._core.readers[table]
     pending = transaction.on(table)
-    meant = key_of(pending.store, reader, which)
-    if meant is not None:
-        index, value = meant
-        columns = index.constraint.columns
-        key = value if len(columns) > 1 else (value,)
-        transaction.load_key(table, positions(db._core.catalog.tables[table], columns), key)
-    return locate(pending, reader, which)
+    keys: dict[tuple[str, ...], set[Row]] = {}
+    for one in which:
+        meant = key_of(pending.store, reader, one)
+        if meant is not None:
+            index, value = meant
+            columns = index.constraint.columns
+            keys.setdefault(columns, set()).add(value if len(columns) > 1 else (value,))
+    for columns, wanted in keys.items():
+        transaction.partial.load(table, positions(db._core.catalog.tables[table], columns), wanted)
+    return [locate(pending, reader, one) for one in which]
 
 
 class View(Stored):

@@ -30,6 +30,7 @@ class RunRecord:
     jobs: int = 0
     seconds: float = 0.0
     steps: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -63,6 +64,7 @@ class RunRecord:
             f"version {self.version}: {self.seconds:.2f} s, rows in: {taken}; "
             f"{self.bytes_read / 1e6:.1f} MB read, {self.jobs} jobs"
         ]
+        lines += [f"  {note}" for note in self.notes]
         if self.views:
             wide = max(4, *(len(v.view) for v in self.views))
             lines.append(f"  {'view':<{wide}}  {'strategy':<8}  {'rows changed':>12}  reason")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import TransactionError
 from evercurrent.session.pending import Change, Pending
-from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.core import Core, require_own
 from evercurrent.warehouse.partial import Partial
 from evercurrent.warehouse.record import RunRecord
 
@@ -29,14 +29,18 @@ class Transaction:
 
     def on(self, table: str) -> Pending:
         """The pending change of a table, by its lower-cased name."""
+        self.require_open()
+        if table not in self.pending:
+            require_own(self.core, table)
+            self.pending[table] = Pending(self.partial.stores[table])
+        return self.pending[table]
+
+    def require_open(self) -> None:
         if self.status != "open":
             raise TransactionError(
                 f"this transaction takes no more changes: it is {self.status}",
                 hint="leave the outermost `with db.transaction()` block and begin another",
             )
-        if table not in self.pending:
-            self.pending[table] = Pending(self.partial.stores[table])
-        return self.pending[table]
 
     def change(self, table: str, changes: list[Change]) -> None:
         """Make all of these changes or none."""
@@ -53,7 +57,7 @@ class Transaction:
 
     def rollback(self) -> None:
         """Forget all changes; the rest of the block can make no others."""
-        self.on(next(iter(self.pending), next(iter(self.partial.stores), ""))) if self.pending else None
+        self.require_open()
         self.status = "rolled back"
         self.pending = {}
 
