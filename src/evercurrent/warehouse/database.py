@@ -116,6 +116,15 @@ class Warehouse:
             case s.Modify():
                 return self._modify(statement)
 
+    def replace_view(self, text: str) -> None:
+        """Replace a view by the definition of this text (CREATE VIEW): what is kept of the old one stays kept."""
+        with self._core.lock:
+            self._require_no_transaction("CREATE")
+            statement = parse_statement(text, self._core.catalog)
+            if not isinstance(statement, s.CreateView):
+                raise QueryError("this does not define a view")
+            definitions.create_view(self._core, statement.view, text, True, False)
+
     def _require_no_transaction(self, what: str) -> None:
         if self._transaction is not None:
             raise TransactionError(

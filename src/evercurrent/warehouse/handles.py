@@ -21,8 +21,7 @@ from evercurrent.session.views import in_order
 from evercurrent.warehouse.partial import table_store
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
+    from evercurrent.engine.spark.shapes import Frame
     from evercurrent.explain import Explanation
     from evercurrent.warehouse.database import Warehouse
     from evercurrent.warehouse.transactions import Transaction
@@ -53,7 +52,7 @@ class Stored(Rows):
         """A handle is always true; `len()` says whether there are rows."""
         return True
 
-    def dataframe(self, *, version: int | None = None) -> DataFrame:
+    def dataframe(self, *, version: int | None = None) -> Frame:
         """The rows as a Spark DataFrame: of the present version, or of an earlier one that is still kept."""
         core = self._db._core
         with core.lock:
@@ -61,7 +60,7 @@ class Stored(Rows):
             frame = core.engine.frame(self._segments(version), types)
             return user_frame(core.engine.session, frame, self.schema)
 
-    def _changes(self, name: str, since: int) -> DataFrame:
+    def _changes(self, name: str, since: int) -> Frame:
         core = self._db._core
         with core.lock:
             segments = self._db._change_segments(name, since)
@@ -111,7 +110,7 @@ class Table(Stored):
 
         return iter(list((ZSet.of(rows) + transaction.pending[self._key].delta).inserted()))
 
-    def changes(self, *, since: int) -> DataFrame:
+    def changes(self, *, since: int) -> Frame:
         """What has changed after a version, as a DataFrame with `_change_type` and `_commit_version`."""
         return self._changes(table_store(self.name), since)
 
@@ -229,7 +228,7 @@ class View(Stored):
     def _internal(self, pending: bool = False) -> Iterator[Row]:
         return iter(in_order(list(super()._internal()), self.schema, self._node.order))
 
-    def changes(self, *, since: int) -> DataFrame:
+    def changes(self, *, since: int) -> Frame:
         """What has changed after a version, as a DataFrame with `_change_type` and `_commit_version`."""
         return self._changes(self.name, since)
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pyspark.sql.types import StructType
-
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
-from evercurrent.engine.spark.shapes import Shape, row_schema
+from evercurrent.engine.spark.shapes import Schema, Shape, row_schema
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.partial import table_store
 
@@ -22,7 +20,7 @@ RECENT_SEGMENTS = 24
 """With so many recent segments a store is compacted after a batch."""
 
 
-def schemas(core: Core) -> Iterator[tuple[str, StructType]]:
+def schemas(core: Core) -> Iterator[tuple[str, Schema]]:
     """All stores of the present version, each with its columns."""
     for key, table in core.catalog.tables.items():
         yield table_store(key), row_schema([c.type for c in table.columns])

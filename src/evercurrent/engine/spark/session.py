@@ -10,7 +10,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from evercurrent.errors import QueryError
+from evercurrent.errors import QueryError, UnsupportedError
 
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -48,3 +48,25 @@ def tune(session: SparkSession, large: bool, partitions: int | None = None) -> N
     cores = session.sparkContext.defaultParallelism
     wanted = partitions or (max(2, cores) * 4 if large else min(4, max(2, cores)))
     session.conf.set("spark.sql.shuffle.partitions", str(wanted))
+
+
+def local_session(master: str) -> SparkSession:
+    """A session for the command line and the examples: quiet, without a web page."""
+    try:
+        session = (
+            SparkSession.builder.master(master)
+            .appName("evercurrent")
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.sql.session.timeZone", "UTC")
+            .config("spark.log.level", "ERROR")
+            .getOrCreate()
+        )
+    except Exception as problem:
+        raise UnsupportedError(
+            f"Spark could not be started: {problem}",
+            hint="Spark 4 needs Java 17 or newer: install it (apt-get install openjdk-17-jre-headless, "
+            "or brew install openjdk@17) and let JAVA_HOME name its folder",
+        ) from problem
+    session.sparkContext.setLogLevel("ERROR")
+    return session

@@ -27,6 +27,10 @@ from evercurrent.term.nodes import Column
 
 W = "w"
 
+Frame = DataFrame
+"""A frame of Spark; other layers name it through here, so that only this one knows the package."""
+Schema = StructType
+
 
 def relation_schema(columns: Iterable[Column]) -> StructType:
     return row_schema([c.type for c in columns])

@@ -1,0 +1,1 @@
+"""The command line: pipelines of SQL over a warehouse."""
