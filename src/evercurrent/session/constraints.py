@@ -37,15 +37,14 @@ class TableChange:
         some_go = len(inserted) < len(weights)
         self.deleted = deleted = [row for row, weight in weights.items() if weight < 0] if some_go else []
         primary = store.primary
-        rows = (
-            counting(store.rows, weights.items())
-            if primary is None
-            else self._claim(primary, inserted, deleted)
-        )
-        keys = [self._claim(key, key.having(inserted), key.having(deleted)) for key in store.keys]
-        self.counts = [reference.patch(weights) for reference in store.references]
-        # First the rows and the keys, as in `Store.declared`.
-        self.patches = [rows, *keys, *self.counts]
+        rows = counting(store.rows, weights) if primary is None else self._claim(primary, inserted, deleted)
+        self.patches = patches = [rows]  # and those of other keys, as in `Store.declared`
+        for index in store.keys:
+            patches.append(self._claim(index, index.having(inserted), index.having(deleted)))
+        self.counts: list[Patch] = []
+        for reference in store.references:
+            self.counts.append(reference.patch(weights))
+        patches += self.counts
 
     def _claim(self, index: KeyIndex, inserted: Sequence[Row], deleted: Sequence[Row]) -> Patch:
         """The patch of a key; what is deleted makes room first, so that a key may pass from one row to another."""

@@ -74,8 +74,7 @@ class Maintenance:
 
         The rows of no view change by this, so it need not be undone.
         """
-        pairs = self.broken(deltas, stores)
-        if not pairs:
+        if not self.design.program.assumptions or not (pairs := self.broken(deltas, stores)):
             return
         catalog, design = compile_all(self.catalog, self.design, self.design.refused | pairs)
         self.install(catalog, design, tables)
@@ -92,7 +91,7 @@ class Maintenance:
         result = self._apply_full(deltas, tables) if self.design.recomputed else {}
         views = self.design.program.views
         watched = {name: views[name] for name in watch if name in views}
-        changes = self.engine.apply({**deltas, **result}, watched.values())
+        changes = self.engine.apply({**deltas, **result} if result else deltas, frozenset(watched.values()))
         for name, relation in watched.items():
             moved = changes.get(relation)
             if moved:
@@ -113,7 +112,8 @@ class Maintenance:
         return result
 
     def commit(self) -> None:
-        self._full_before = {}
+        if self._full_before:
+            self._full_before = {}
         self.engine.commit()
 
     def undo(self) -> None:

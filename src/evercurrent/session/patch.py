@@ -5,7 +5,7 @@ stands under a key in the end, never what is to be added to it. So a commit that
 by undoing every patch.
 
 >>> stock = {"apples": 3, "plums": 1}
->>> patch = counting(stock, [("apples", -1), ("plums", -1), ("pears", 1)])
+>>> patch = counting(stock, {"apples": -1, "plums": -1, "pears": 1})
 >>> patch.before, patch.after
 ({'apples': 3, 'plums': 1}, {'apples': 2, 'pears': 1})
 >>> patch.get("apples"), patch.get("plums")
@@ -18,7 +18,7 @@ by undoing every patch.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 
@@ -52,11 +52,15 @@ def _exchange(target: dict[Any, Any], old: dict[Any, Any], new: dict[Any, Any]) 
     target.update(new)
 
 
-def counting(target: dict[Any, int], changes: Iterable[tuple[Any, int]]) -> Patch:
-    """The patch that adds to counts; an entry that comes to zero goes."""
+def counting(
+    target: dict[Any, int], changes: Mapping[Any, int], key_of: Callable[[Any], Any] | None = None
+) -> Patch:
+    """The patch that adds to counts, of the things that change or of keys of theirs; what comes to zero goes."""
     before: dict[Any, int] = {}
     after: dict[Any, int] = {}
-    for key, change in changes:
+    for key, change in changes.items():
+        if key_of is not None:
+            key = key_of(key)
         if key in after:
             after[key] += change
         elif key in target:

@@ -79,7 +79,10 @@ class RowReader:
 
     def many(self, values: Any) -> list[Row]:
         """A row, or an iterable of rows. Where all are tuples or all are dictionaries, they are read all together."""
-        if type(values) is not list:
+        kind = type(values)
+        if kind is tuple:
+            return [self.one(values)]
+        if kind is not list:
             if is_row(values) or isinstance(values, str | bytes) or not isinstance(values, Iterable):
                 return [self.one(values)]
             values = list(values)

@@ -97,16 +97,17 @@ class Session:
         patches = examine(self.stores, self.rules, deltas, self.children)
         named = {self.stores[name].table.name: delta for name, delta in deltas.items()}
         self.maintenance.relax(deltas, self.stores, self.table_rows)
-        number = self.number + 1
         try:
             self.committing = transaction
             for patch in patches:
                 patch.apply()
             moved = self.maintenance.apply(named, self.table_rows, self._watched())
-            self._check_assertions(moved)
-            transaction.changes = self._changes({**named, **moved}, number)
-            self.subscribers.before(transaction.changes)
-            transaction.number = number
+            if moved:
+                self._check_assertions(moved)
+            if self.subscribers.watched:
+                transaction.changes = self._changes({**named, **moved}, self.number + 1)
+                self.subscribers.before(transaction.changes)
+            transaction.number = self.number + 1
             transaction.status = "committed"  # this decides
             self._conclude(transaction, deltas)
         except BaseException:
@@ -150,8 +151,6 @@ class Session:
 
     def _changes(self, moved: dict[str, ZSet], number: int) -> dict[str, Change]:
         watched = self.subscribers.watched
-        if not watched:
-            return {}
         return {
             name: Change(name, delta, number, row_writer(self.catalog.fields_of(name)))
             for name, delta in moved.items()

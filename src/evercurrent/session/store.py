@@ -66,7 +66,7 @@ class Reference:
 
     def patch(self, weights: Mapping[Row, int]) -> Patch:
         """The patch of the counts for these rows."""
-        patch = counting(self.counts, zip(map(self.key_of, weights), weights.values(), strict=True))
+        patch = counting(self.counts, weights, self.key_of)
         if self.wide:
             patch.after = {key: count for key, count in patch.after.items() if None not in key}
         else:

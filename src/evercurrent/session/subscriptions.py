@@ -118,8 +118,6 @@ class Subscribers:
 
     def before(self, changes: dict[str, Change]) -> None:
         """Ask everyone who wants to be asked before the commit; whatever they raise goes to the caller."""
-        if not changes:
-            return
         for subscription in list(self._all):
             change = changes.get(subscription.name)
             if subscription.when == "before" and change is not None and subscription.active:
@@ -131,7 +129,7 @@ class Subscribers:
             change = changes.get(subscription.name)
             if subscription.when == "after" and change is not None:
                 self._queue.append((subscription, change))
-        if self._telling:
+        if self._telling or not self._queue:
             return
         self._telling = True
         problems: list[str] = []
