@@ -106,7 +106,7 @@ def _make_taker(t: Type) -> Callable[[Any], Any]:
         case Boolean():
             take = _take_boolean
         case Integer():
-            take = lambda v: _take_integer(t, v)  # noqa: E731
+            take = lambda v: v if type(v) is int and integer_fits(t, v) else _take_integer(t, v)  # noqa: E731
         case Float():
             take = lambda v: _take_float(t, v)  # noqa: E731
         case Decimal():

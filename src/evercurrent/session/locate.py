@@ -44,7 +44,7 @@ def key_of(store: Store, reader: RowReader, which: Any) -> tuple[KeyIndex, Any] 
     """The key that is meant and its value; None if it is a whole row."""
     table = store.table
     width = len(table.columns)
-    if isinstance(which, Mapping):
+    if type(which) is dict or isinstance(which, Mapping):
         given = {reader.position(name): value for name, value in which.items()}
         if len(given) == width:
             return None
@@ -64,8 +64,9 @@ def key_of(store: Store, reader: RowReader, which: Any) -> tuple[KeyIndex, Any] 
 
 
 def _value(reader: RowReader, index: KeyIndex, values: list[Any]) -> Any:
-    read = [reader.value(i, value) for i, value in zip(index.positions, values, strict=True)]
-    return read[0] if len(read) == 1 else tuple(read)
+    if len(values) == 1:
+        return reader.value(index.positions[0], values[0])
+    return tuple(reader.value(i, value) for i, value in zip(index.positions, values, strict=True))
 
 
 def no_key(store: Store, message: str) -> QueryError:

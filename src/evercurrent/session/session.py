@@ -61,17 +61,17 @@ class Session:
 
     def changing(self) -> Block:
         """The transaction for one call of the user: the open one, or one for this call alone."""
-        return Block(self, alone=True)
+        return Block(self, True)
 
     def open_transaction(self) -> Transaction | None:
         """The transaction that is open, if one is; refuses while another is being committed."""
-        if self.committing is not None and not self.committing.is_running:
-            self.committing = None
         if self.committing is not None:
-            raise TransactionError(
-                "a subscriber that is called before the commit cannot change the database",
-                hint='subscribe with when="after": what it changes then is the next transaction',
-            )
+            if self.committing.is_running:
+                raise TransactionError(
+                    "a subscriber that is called before the commit cannot change the database",
+                    hint='subscribe with when="after": what it changes then is the next transaction',
+                )
+            self.committing = None
         if self.transaction is not None and not self.transaction.is_running:
             self.transaction = None
         return self.transaction

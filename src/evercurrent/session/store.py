@@ -28,6 +28,7 @@ class KeyIndex:
 
     constraint: Unique
     positions: tuple[int, ...]
+    columns: frozenset[int]  # the positions as a set
     key_of: KeyOf
     rows: dict[Any, Row]
 
@@ -89,7 +90,8 @@ def key_function(table: Table, columns: Sequence[str]) -> KeyOf:
 
 
 def _key_index(table: Table, key: Unique, rows: dict[Any, Row]) -> KeyIndex:
-    return KeyIndex(key, positions(table, key.columns), key_function(table, key.columns), rows)
+    at = positions(table, key.columns)
+    return KeyIndex(key, at, frozenset(at), itemgetter(*at), rows)
 
 
 def same_columns(left: Sequence[str], right: Sequence[str]) -> bool:
@@ -176,6 +178,7 @@ class Store:
 
     def index_at(self, columns: Set[int]) -> KeyIndex | None:
         """The index of the key whose columns stand at exactly these positions."""
-        if self.primary is not None and columns == set(self.primary.positions):
-            return self.primary
-        return next((i for i in self.keys if columns == set(i.positions)), None)
+        for index in self.declared:
+            if index is not None and columns == index.columns:
+                return index
+        return None

@@ -59,7 +59,7 @@ class Transaction:
 
     def deltas(self) -> dict[str, ZSet]:
         """The net changes, by lower-cased names of tables."""
-        return {name: p.delta for name, p in self.pending.items() if p.delta}
+        return {name: p.delta for name, p in self.pending.items() if p.delta.weights}
 
     def rollback(self) -> None:
         """Forget all changes; the rest of the block can make no others."""

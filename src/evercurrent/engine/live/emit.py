@@ -46,7 +46,7 @@ from evercurrent.term.functions.table import NAMES
 def signed(delta: dict[Any, int]) -> list[tuple[Any, int]]:
     """The entries of a delta, what goes before what comes (law P2)."""
     items = list(delta.items())
-    if len(items) > 1:
+    if len(items) > 1 and min(delta.values()) < 0:
         items.sort(key=_is_positive)
     return items
 
