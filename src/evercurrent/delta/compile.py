@@ -41,17 +41,18 @@ def compile_views(
     *,
     assume: bool = True,
     refused: Collection[tuple[str, str]] = (),
-    higher_order: bool = True,
+    least_fan_out: int = 3,
 ) -> Program:
     """One program for all views, equal parts shared. A view may scan views that stand before it.
 
-    `refused` are (child, parent) pairs of tables that no assumption may be made about.
+    `refused` are (child, parent) pairs of tables that no assumption may be made about. `least_fan_out` is how often lookups
+    must fan out for a map of numbers to be kept in their place (see `lookups`).
     """
     graph = Graph(knowledge)
     for name, plan in plans.items():
         graph.views[name] = view_relation(graph, plan)
     tables = {d.name for d in graph.definitions.values() if isinstance(d, TableOf) and d.rows is None}
-    states = States(knowledge, graph.keys, tables, assume, frozenset(refused), higher_order)
+    states = States(knowledge, graph.keys, tables, assume, frozenset(refused), least_fan_out)
     builder = Builder(graph, states)
     builder.build()
     used = {name: graph.views[name] for name in plans}

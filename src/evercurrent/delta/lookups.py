@@ -7,9 +7,10 @@ kept as one. The cost rule for maps:
   free   Under an assumption that parents do not change while referenced, a child with its parents is a map that only
          the child's own changes move. It costs nothing to keep and saves a lookup for each parent: always taken, except
          that a child that fans out takes only parents that make it smaller.
-  number Sources that matter only through the columns they are matched by and through sums are a map from those columns
-         to numbers. Looked up one by one they would fan out n times, at an expected F**n entries visited for each change of
-         the driving source; the map costs one more addition for each change of its own. Taken where n >= 2.
+  number Sources that matter only through the column they are matched by and through sums are a map from that column to
+         numbers, no larger than the driving source. Looked up one by one they would fan out n times, at an expected F**n
+         entries visited for each change of the driving source; the map costs one more addition for each change of its own,
+         of which, where sizes go with fan-outs, there may be F**(n - 1) as many. Taken where n >= 3.
   else   Sources are looked up one by one.
 """
 
@@ -102,12 +103,12 @@ class Derivation:
                 return self.look_up_guard(j)
         inner = [j for j in sorted(self.remaining) if sources[j].mode == "inner"]
         matched = {j: self.matches(frozenset((j,))) for j in inner}
-        fans = [j for j in inner if matched[j] and not self.is_single(j, matched[j])]
+        fans = [j for j in inner if matched[j] and not self.leaves_one(j, matched[j])]
         # a parent that only filters a child still to be looked up is left to it: their map is the smaller state
         left = {k for j in fans for k in self.absorb(j, False)}
-        singles = [j for j in inner if self.is_single(j, matched[j]) and j not in left]
+        singles = [j for j in inner if self.leaves_one(j, matched[j]) and j not in left]
         if singles:
-            return self.look_up(self.absorb(singles[0], True))
+            return self.look_up(self.absorb(singles[0], self.is_single(singles[0], matched[singles[0]])))
         for j in ready:
             if sources[j].mode == "outer":
                 return self.look_up_guard(j)
@@ -157,6 +158,11 @@ class Derivation:
         same = {n for n in by_field.values() if any(self.a.classes.same(n, m) for m in matched)}
         return any(all(by_field[f] in same for f in key) for key in self.a.keys.get(source.relation, ()))
 
+    def leaves_one(self, j: int, matches: list[Match]) -> bool:
+        """Whether at most one entry of the source's state can match: one row, or all matching rows as one sum."""
+        roots = {self.a.classes.find(m.name) for m in matches}
+        return self.is_single(j, matches) or (bool(matches) and self.shown(frozenset((j,))) <= roots)
+
     def absorb(self, j: int, single: bool) -> frozenset[int]:
         """The source with the parents that it refers to, where assumptions make that map free to keep.
 
@@ -180,7 +186,7 @@ class Derivation:
 
     def number_map(self, j: int) -> frozenset[int] | None:
         """The connected sources around j, if together they are but numbers under the matched columns."""
-        if not self.states.higher_order or any(p is None for p in self.a.polynomials):
+        if any(p is None for p in self.a.polynomials):
             return None
         if any(self.a.count_of(s.relation) > 1 for s in self.a.sources):
             return None
@@ -188,7 +194,7 @@ class Derivation:
         if any(self.a.sources[k].mode != "inner" for k in group) or len(group) < 2:
             return None
         matched = {self.a.classes.find(m.name) for m in self.matches(group)}
-        if not matched or not self.shown(group) <= matched or self.fan_out(group) < 2:
+        if len(matched) != 1 or not self.shown(group) <= matched or self.fan_out(group) < self.states.least_fan_out:
             return None
         return group
 
@@ -218,7 +224,7 @@ class Derivation:
         count = 0
         while trial.remaining:
             matched = {j: trial.matches(frozenset((j,))) for j in sorted(trial.remaining)}
-            single = [j for j in matched if trial.is_single(j, matched[j])]
+            single = [j for j in matched if trial.leaves_one(j, matched[j])]
             fans = [j for j in matched if matched[j]]
             j = (single or fans or sorted(trial.remaining))[0]
             count += not single

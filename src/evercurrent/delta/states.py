@@ -56,7 +56,7 @@ class States:
     tables: set[str]
     assume: bool = True
     refused: frozenset[tuple[str, str]] = frozenset()
-    higher_order: bool = True
+    least_fan_out: int = 3
     kept: dict[str, StateOf] = field(default_factory=dict)
     indexes: dict[str, dict[tuple[str, ...], bool]] = field(default_factory=dict)
     assumptions: dict[tuple[str, str], set[str]] = field(default_factory=dict)

@@ -44,7 +44,7 @@ class Live:
 @pytest.mark.parametrize("seed", range(150))
 def test_program_equals_plan(seed: int, assume: bool, engine: type[Interpreter] | type[Live]) -> None:
     plan = Plans(seed).plan(1 + seed % 4)
-    program = compile_views({"v": plan}, CATALOG, assume=assume)
+    program = compile_views({"v": plan}, CATALOG, assume=assume, least_fan_out=1 + seed % 3)
     relation = program.views["v"]
     data = Data(seed)
     running: Runner = engine(program)
