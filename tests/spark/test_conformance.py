@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-CASES = [c for c in all_cases() if c.topic != "recursion"]  # recursive views are not there on Spark yet
+CASES = all_cases()
 BY_SPARK = [c for i, c in enumerate(CASES) if i % 16 == 0]
 
 

@@ -22,10 +22,11 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import Table, View
 from evercurrent.data.types import Type
 from evercurrent.data.zset import ZSet
-from evercurrent.delta.program import Input, Linear, Program
+from evercurrent.delta.program import Fixpoint, Input, Linear, Program
 from evercurrent.engine.spark.backfill import part_for
 from evercurrent.engine.spark.engine import Engine, Report
 from evercurrent.engine.spark.files import EMPTY, Segment
+from evercurrent.engine.spark.fixpoint import loop_stores
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.run import Outcome
@@ -249,6 +250,17 @@ class Core:
                 for store in (state.name, *(shape.bag_store(i) for i in shape.bags)):
                     if store in self.snapshot.stores:
                         stores[store] = self.snapshot.stores[store]
+        loops: set[str] = (
+            set() if emptied else {r.name for r in self.program.relations if isinstance(r, Fixpoint)}
+        )
+        new_loops: list[str] = []
+        for r in program.relations:
+            if isinstance(r, Fixpoint):
+                if r.name not in loops:
+                    new_loops += [loop.name for loop in r.loops]
+                for store, _ in loop_stores(r):
+                    if r.name in loops and store in self.snapshot.stores:
+                        stores[store] = self.snapshot.stores[store]
         wanted = []
         for relation in dict.fromkeys(program.views.values()):
             store = self.rows_store(relation, program)
@@ -264,15 +276,16 @@ class Core:
             if r in set(program.views.values())
             and (self.rows_store(r, program) in kept or self.rows_store(r, program).startswith("rows\0"))
         }
-        if not new and not wanted:
+        if not new and not wanted and not new_loops:
             return stores, None, Outcome()
-        part = part_for(program, new, wanted, stored)
+        part = part_for(program, new, [*wanted, *new_loops], stored - set(new_loops))
         inputs = {
             r.name: self.contents(r, catalog, stores, program) for r in part.relations if isinstance(r, Input)
         }
         outcome, report = self.engine.run(part, {}, inputs, beginning=True)
         for name, segment in outcome.stores.items():
-            if name.split("\0bag")[0] in new and segment.rows:
+            own = name.split("\0")[0]
+            if (own in new or (own in new_loops and "\0" in name)) and segment.rows:
                 stores[name] = Store((segment,))
         for relation in wanted:
             store = self.rows_store(relation, program)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from evercurrent.delta.program import Fixpoint
+from evercurrent.engine.spark.fixpoint import loop_stores
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.shapes import Schema, Shape, row_schema
@@ -30,9 +32,12 @@ def schemas(core: Core) -> Iterator[tuple[str, Schema]]:
         for i in shape.bags:
             yield shape.bag_store(i), shape.bag_schema(i)
     for r in core.program.relations:
-        name = f"rows\0{r.name}"
-        if name in core.snapshot.stores:
-            yield name, row_schema([c.type for c in r.columns])  # type: ignore[union-attr]
+        if isinstance(r, Fixpoint):
+            for store, loop in loop_stores(r):
+                yield store, row_schema([c.type for c in loop.columns])
+                yield f"rows\0{loop.name}", row_schema([c.type for c in loop.columns])
+        else:
+            yield f"rows\0{r.name}", row_schema([c.type for c in r.columns])
 
 
 def due(store: Store, every: bool) -> bool:

@@ -9,9 +9,10 @@ more, apart, because the rules must see them as they would have grown.
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import assert_never
 
 from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Lookup, Program, Relation, Rule
-from evercurrent.errors import UnsupportedError
+from evercurrent.engine.spark.fixpoint import between
 
 
 def part_for(
@@ -25,7 +26,10 @@ def part_for(
         need.relation(name)
     chosen: list[Relation] = []
     for r in program.relations:
-        if r.name in need.sources and not isinstance(r, Fixpoint):
+        if isinstance(r, Fixpoint):
+            chosen += [Input(x.name, x.columns) for x in r.loops if x.name in need.sources]
+            chosen += [r] if r.name in need.relations else []
+        elif r.name in need.sources:
             chosen.append(r if isinstance(r, Input) else Input(r.name, r.columns))
         elif r.name in need.relations:
             chosen.append(r)
@@ -47,6 +51,10 @@ class Need:
         self.sources: set[str] = set()
         self.rules: dict[int, Rule] = {}
         self.by_name = {r.name: r for r in program.relations}
+        for r in program.relations:
+            if isinstance(r, Fixpoint):
+                self.by_name |= dict.fromkeys([x.name for x in r.loops], r)
+                self.by_name |= dict.fromkeys([x.inner for x in r.loops], r)
 
     def state(self, name: str) -> None:
         if name not in self.states:
@@ -64,13 +72,14 @@ class Need:
                     self.relation(rule.on)
 
     def relation(self, name: str) -> None:
-        relation = self.by_name.get(name)
-        if relation is None:
-            raise UnsupportedError("recursive views are not there on Spark yet")
+        relation = self.by_name[name]
         if name in self.sources or name in self.relations:
             return
         if isinstance(relation, Input) or name in self.stored:
             self.sources.add(name)
+            return
+        if isinstance(relation, Fixpoint):
+            self.loop(relation)
             return
         self.relations.add(name)
         match relation:
@@ -81,4 +90,13 @@ class Need:
                 if state is not None:
                     self.state(state)
             case _:
-                raise UnsupportedError("recursive views are not there on Spark yet")
+                assert_never(relation)
+
+    def loop(self, fixpoint: Fixpoint) -> None:
+        if fixpoint.name not in self.relations:
+            self.relations.add(fixpoint.name)
+            for loop in fixpoint.loops:
+                self.into(loop.body)
+            # Rules inside the loop fill the states that other rules inside it look up.
+            for r in between(self.program, fixpoint):
+                self.relation(r.name)

@@ -31,12 +31,12 @@ from evercurrent.delta.program import (
 )
 from evercurrent.engine.spark.entries import Entries, Group
 from evercurrent.engine.spark.files import EMPTY, Folder, Segment
+from evercurrent.engine.spark.fixpoint import Change, Recursion, between, outside_rules
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.pool import Pool
 from evercurrent.engine.spark.run import Outcome
 from evercurrent.engine.spark.shapes import Shape, row_schema
 from evercurrent.engine.spark.types import rows_to_arrow
-from evercurrent.errors import UnsupportedError
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.nodes import SortKey, Term
 
@@ -64,10 +64,18 @@ class DriverRun:
         self.rows: dict[str, Weights] = {}
         self.types: dict[str, tuple[Type, ...]] = {}
         self.outcome = Outcome()
-        self.copied: dict[str, Segment] = {}
+        self.stores = stores
+        self.outside = outside_rules(program)
+        self.recursions: list[Recursion] = []
+        fixpoints = [r for r in program.relations if isinstance(r, Fixpoint)]
+        # Derivations are not added up: one that goes and another that comes are not the same one.
+        self.derived: dict[str, Change] = {loop.body: [] for f in fixpoints for loop in f.loops}
+        self.inside = {r.name for f in fixpoints for r in between(program, f)}
 
     def execute(self, inputs: Mapping[str, Segment]) -> Outcome:
         for relation in self.program.relations:
+            if relation.name in self.inside:
+                continue
             match relation:
                 case Input(name, columns):
                     segment = inputs.get(name, EMPTY)
@@ -83,19 +91,56 @@ class DriverRun:
                 case Keyed(name, columns):
                     delta = list(self.moved(relation).items())
                     self.write(name, tuple(c.type for c in columns), delta)
-                case Fixpoint(_, loops):
-                    if any(loop.body in self.rows for loop in loops):
-                        raise UnsupportedError("recursive views are not there on Spark yet")
+                case Fixpoint():
+                    self.recur(relation)
                     continue
                 case _:
                     assert_never(relation)
-            if delta:
-                for rule in self.program.triggers.get(relation.name, ()):
-                    self.run(rule, delta)
-        for state in self.states.values():
-            for store, table in state.added():
+            self.follow(relation.name, delta)
+        kept: list[Entries | Recursion] = [*self.states.values(), *self.recursions]
+        for moved in kept:
+            for store, table in moved.added():
                 self.outcome.stores[store] = self.folder.write(store, table)
         return self.outcome
+
+    def recur(self, fixpoint: Fixpoint) -> None:
+        """Move the relations of a loop together, until no change is left."""
+        given = [self.derivations(f"{loop.body}\0outside") for loop in fixpoint.loops]
+        inside = [self.derivations(loop.body) for loop in fixpoint.loops]
+        if not any(given) and not any(inside):
+            return
+        recursion = Recursion(fixpoint, self.pool, self.stores)
+        self.recursions.append(recursion)
+        linear = between(self.program, fixpoint)
+
+        def turn(moving: list[Change]) -> list[Change]:
+            for loop, change in zip(fixpoint.loops, moving, strict=True):
+                self.follow(loop.inner, change)
+            for r in linear:
+                self.follow(r.name, self.taken(r.name))
+            return [self.derivations(loop.body) for loop in fixpoint.loops]
+
+        for r in linear:  # what rules from outside have brought to relations inside
+            self.follow(r.name, self.taken(r.name))
+        inside = [[*a, *self.derivations(loop.body)] for a, loop in zip(inside, fixpoint.loops, strict=True)]
+        for loop, net in zip(fixpoint.loops, recursion.move(given, inside, turn), strict=True):
+            delta = list(net.items())
+            self.write(loop.name, tuple(c.type for c in loop.columns), delta)
+            self.follow(loop.name, delta)
+
+    def derivations(self, name: str) -> Change:
+        found = [(row, w) for row, w in self.derived.get(name, ()) if w]
+        self.derived[name] = []
+        return found
+
+    def taken(self, name: str) -> Change:
+        """What rules have added to a relation, which is empty then."""
+        return [(row, w) for row, w in self.rows.pop(name, {}).items() if w]
+
+    def follow(self, name: str, delta: Change) -> None:
+        if delta:
+            for rule in self.program.triggers.get(name, ()):
+                self.run(rule, delta)
 
     def write(self, name: str, types: Sequence[Type], delta: Iterable[tuple[Row, int]]) -> None:
         entries = list(delta)
@@ -133,6 +178,11 @@ class DriverRun:
         count = compile_term(rule.count, names)
         state = self.states.get(rule.into)
         if state is None:
+            if rule.into in self.derived:
+                target = f"{rule.into}\0outside" if id(rule) in self.outside else rule.into
+                found = self.derived.setdefault(target, [])
+                found += [(tuple(c(row) for c in columns), count(row)) for row in rows]
+                return
             into = self.rows.setdefault(rule.into, {})
             for row in rows:
                 key = tuple(c(row) for c in columns)

@@ -17,7 +17,7 @@ from pyspark.sql.types import StructType
 
 from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
-from evercurrent.delta.program import Program
+from evercurrent.delta.program import Fixpoint, Program
 from evercurrent.engine.spark.driver import DriverRun
 from evercurrent.engine.spark.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.frames import Workshop
@@ -28,6 +28,7 @@ from evercurrent.engine.spark.run import Outcome, Run
 from evercurrent.engine.spark.session import private, tune
 from evercurrent.engine.spark.shapes import consolidate, row_schema
 from evercurrent.engine.spark.types import rows_to_arrow
+from evercurrent.errors import UnsupportedError
 
 SMALL_ROWS = 20_000
 """Changes of at most so many rows are tried by the driver alone."""
@@ -76,7 +77,8 @@ class Engine:
         begin = time.perf_counter()
         rows = sum(s.rows for s in inputs.values())
         reason = f"{rows} changed rows are more than {SMALL_ROWS}"
-        if self.strategy == "driver" or (self.strategy == "auto" and rows <= SMALL_ROWS):
+        recursive = any(isinstance(r, Fixpoint) for r in program.relations)
+        if recursive or self.strategy == "driver" or (self.strategy == "auto" and rows <= SMALL_ROWS):
             self.pool.budget = DRIVER_ENTRIES
             before = self.pool.read_bytes
             try:
@@ -86,6 +88,10 @@ class Engine:
                 seconds = time.perf_counter() - begin
                 return outcome, Report("driver", f"{rows} changed rows", rows, read, 0, seconds)
             except TooLarge:
+                if recursive:
+                    raise UnsupportedError(
+                        f"a recursion over more than {DRIVER_ENTRIES} rows is not there on Spark yet"
+                    ) from None
                 reason = f"the change touches more than {DRIVER_ENTRIES} entries"
         elif self.strategy == "spark":
             reason = "asked for"

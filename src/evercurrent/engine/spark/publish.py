@@ -136,7 +136,7 @@ def without(file: Path, fields: Sequence[Member], gone: Counter[Row], always: bo
         hits = pyarrow.compute.is_in(table.column(column), wanted)
         places = pyarrow.compute.indices_nonzero(hits).to_pylist()
     drop = []
-    candidates = table.take(places) if column is not None else table
+    candidates = table.take(pyarrow.array(places, pyarrow.int64())) if column is not None else table
     for index, values_of in zip(places, candidates.to_pylist(), strict=True):
         row = tuple(internal(f.type, values_of[f.name]) for f in fields)
         if gone.get(row, 0) > 0:

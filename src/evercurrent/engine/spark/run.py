@@ -103,7 +103,7 @@ class Run:
                 linear[f"{r.name}\0delta"] = r
                 wanted[f"{r.name}\0delta"] = consolidate(added, relation_schema(r.columns))
             elif isinstance(r, Fixpoint) and any(loop.body in self.rows for loop in r.loops):
-                raise UnsupportedError("recursive views are not there on Spark yet")
+                raise UnsupportedError("a recursion is run by the driver")
         for store, segment in self.workshop.collect(wanted).items():
             if store in linear:
                 self.outcome.deltas[linear[store].name] = segment
