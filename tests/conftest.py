@@ -14,6 +14,9 @@ from tests.duck import Duck
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# Every plan is checked after every rule of the optimiser.
+os.environ.setdefault("EVERCURRENT_CHECK_PLANS", "1")
+
 # Laws run with few examples in `make test`; EVERCURRENT_LAWS=long looks much longer, with fresh seeds.
 calm = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile("ci", max_examples=40, deadline=None, derandomize=True, suppress_health_check=calm)

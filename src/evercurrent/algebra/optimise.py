@@ -100,15 +100,16 @@ BATCHES: tuple[Batch[Plan], ...] = (
     ),
 )
 
-CHECKED = os.environ.get("EVERCURRENT_CHECK_PLANS") == "1"
-"""Whether every plan is checked after every rule; tests switch it on."""
+CHECKED = "EVERCURRENT_CHECK_PLANS"
+"""If this environment variable is 1, every plan is checked after every rule; tests switch it on."""
 
 
 def optimise(plan: Plan, knowledge: Knowledge, trace: list[Step[Plan]] | None = None) -> Plan:
     """An equal plan that is cheaper to keep current. `trace` is filled with the steps that changed it."""
     defined = {r.name.lower() for p in nodes(plan) if isinstance(p, Fixpoint) for r in p.rules}
     known = _Without(knowledge, defined) if defined else knowledge
-    return run(BATCHES, plan, known, check=check if CHECKED else None, trace=trace)
+    checked = os.environ.get(CHECKED) == "1"
+    return run(BATCHES, plan, known, check=check if checked else None, trace=trace)
 
 
 class _Without:
