@@ -7,7 +7,8 @@ holds for A left γg(B), since groups that meet nothing pad nothing.
     items ⋈ σ brand (parts) ⋈ avg(quantity) by part of items      (TPC-H Q17)
     items ⋈ σ brand (parts) ⋈ avg(quantity) by part of (items ⋈ σ brand (parts))
 
-keeps averages of the parts of one brand only.
+keeps averages of the parts of one brand only. Where F is not known to be unique on k, the input is reduced by a semi join:
+F ⋈ k=g γg(A) = F ⋈ k=g γg(A ⋉ g=k F'), for a semi join repeats no row of A.
 """
 
 from __future__ import annotations
@@ -91,11 +92,17 @@ def reduce_side(
             reduced = reduce_side(source, others, pairs, knowledge, fresh)
             return None if reduced is None else replace(plan, input=reduced)
         case Aggregate(scalar=False):
-            for other in others:
-                if is_reducing(other):
-                    reduced = reduced_by(plan, other, pairs, knowledge, fresh)
-                    if reduced is not None:
-                        return reduced
+            reducing = [other for other in others if is_reducing(other)]
+            for other in reducing:
+                reduced = reduced_by(plan, other, pairs, knowledge, fresh)
+                if reduced is not None:
+                    return reduced
+            if isinstance(plan.input, Semi) or any(already(plan.input, other) for other in reducing):
+                return None  # once is enough
+            for other in reducing:
+                reduced = reduced_by_semi(plan, other, classes(pairs), fresh)
+                if reduced is not None:
+                    return reduced
     return None
 
 
@@ -127,6 +134,23 @@ def reduced_by(plan: Aggregate, other: Plan, pairs: Pairs, knowledge: Knowledge,
         factors, inner = flatten(plan.input)
         return replace(plan, input=joined([*factors, copy], [*inner, conjunction(conditions)]))
     return None
+
+
+def reduced_by_semi(plan: Aggregate, other: Plan, equal: dict[str, set[str]], fresh: Names) -> Plan | None:
+    """The aggregate of those rows of its input that the other relation has a row for."""
+    found: list[tuple[Term, str]] = []
+    for column in columns(other):
+        group = [
+            term for c, term in plan.keys if c.name in equal.get(column.name, ()) and term.type == column.type
+        ]
+        if group:
+            found.append((group[0], column.name))
+    if not found:
+        return None
+    copy, _ = rename_apart(other, fresh)
+    copied = dict(zip((c.name for c in columns(other)), columns(copy), strict=True))
+    conditions = [call("eq", term, copied[name]) for term, name in found]
+    return replace(plan, input=Semi(plan.input, copy, conjunction(conditions), False))
 
 
 def already(source: Plan, other: Plan) -> bool:
