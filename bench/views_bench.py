@@ -35,7 +35,7 @@ def tables_of(text: str) -> set[str]:
 
 
 def run(quick: bool) -> Result:
-    sf = 0.002 if quick else 0.01
+    sf = 0.01  # below that scale factor TPC-H repeats keys of partsupp
     data = tpch.internal(sf)
     stream = events(data)
     recompute = Recompute(sf)
@@ -68,14 +68,14 @@ def run(quick: bool) -> Result:
                 for handler, row in calls[first : first + 1000]:
                     handler(row)
                 done = min(first + 1000, len(calls))
-                if time.perf_counter() - start > LIMIT:
+                if time.perf_counter() - start > (LIMIT / 8 if quick else LIMIT):
                     break
             cost = (time.perf_counter() - start) / done * 1e6
         if done == len(calls):
             recompute.require(text, db.view("v").rows(), name)
         else:
             table.notes.append(
-                f"{name}: cut after {done:,} events ({LIMIT:.0f} seconds); its answer was not compared."
+                f"{name}: cut after {done:,} events; its answer was not compared."
             )
         slow = recompute.microseconds(text, 3)
         table.rows.append([name, done, cost, db.stats().entries, slow, slow / cost])

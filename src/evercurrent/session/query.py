@@ -1,7 +1,8 @@
 """A query, once, from scratch.
 
 It is compiled, with the views that it reads, to a program of its own, which a private engine is fed with the tables: so
-joins are hash joins. What does not compile, and what reads no relation, goes to the reference evaluator.
+joins are hash joins. What does not compile, and what reads so few rows that compiling would take longer, goes to the
+reference evaluator.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ Contents = Callable[[str], ZSet]
 
 RESULT = "query\0"
 """The name of the query among the views of its program; no identifier has a NUL."""
+
+FEW = 64
+"""Up to so many rows are read sooner than a program is compiled."""
 
 
 def run_query(
@@ -54,12 +58,17 @@ def run_query(
             known[view.name] = run_query(cast(Query, view.query), catalog, tables, None, plans)
 
     def contents(name: str) -> ZSet:
-        return known[name] if name in known else tables(name)
+        if name not in known:
+            known[name] = tables(name)
+        return known[name]
 
+    given_names = frozenset(known)
+    if not chosen and sum(len(contents(name)) for name in names) <= FEW:
+        return reference(query, catalog, contents, given_names)
     try:
         program = compile_views({**chosen, RESULT: stages(query, catalog).plan}, catalog)
     except UnsupportedError:
-        return reference(query, catalog, contents, frozenset(known))
+        return reference(query, catalog, contents, given_names)
     engine = LiveEngine()
     engine.install(program, lambda name: contents(name).items())
     return ZSet(engine.rows(program.views[RESULT]))

@@ -110,6 +110,8 @@ class Core:
 
     def trigger(self, table: str, sign: int) -> Callable[[Row], None]:
         found = self._triggers.get((table, sign))
+        if found is None and table not in self.emitter.numbers:
+            return unread
         if found is None:
             variant = self.variant(frozenset(), False)
             name, source = self.emitter.trigger(table, sign)
@@ -199,6 +201,10 @@ class Core:
 
 NOTHING: tuple[Run | None, Callable[[], None]] = (None, lambda: None)
 """For inputs that the program does not know."""
+
+
+def unread(row: Row) -> None:
+    """The trigger of a table that no view reads."""
 
 
 class Variant:
