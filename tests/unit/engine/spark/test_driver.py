@@ -1,0 +1,40 @@
+"""Small transactions by the driver alone: no Spark is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evercurrent.engine.spark.driver import DriverRun
+from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.pool import Pool, TooLarge
+from evercurrent.engine.spark.run import Outcome
+from tests.unit.engine.spark.following import follow
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_durable_states_follow_random_plans(tmp_path: Path, seed: int) -> None:
+    def execute(program, folder, stores, segments, beginning) -> Outcome:  # type: ignore[no-untyped-def]
+        pool = Pool(folder)
+        pool.budget = 100_000
+        return DriverRun(program, folder, pool, stores, beginning=beginning).execute(segments)
+
+    follow(tmp_path, seed, 6, execute)
+
+
+def test_more_than_the_driver_should_hold_is_given_up(tmp_path: Path) -> None:
+    from evercurrent.data.types import INT
+    from evercurrent.engine.spark.files import Folder
+    from evercurrent.engine.spark.shapes import row_schema
+    from evercurrent.engine.spark.types import rows_to_arrow
+
+    folder = Folder(tmp_path)
+    folder.make()
+    segment = folder.write("t", rows_to_arrow([INT], ["c0"], [((i,), 1) for i in range(100)], "w"))
+    pool = Pool(folder)
+    pool.budget = 50
+    with pytest.raises(TooLarge):
+        pool.rows(Store((segment,)), row_schema([INT]), [INT])
+    pool.budget = 50
+    assert len(pool.rows(Store((segment,)), row_schema([INT]), [INT], [0], {(3,), (7,)})) == 2
