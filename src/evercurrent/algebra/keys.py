@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from evercurrent.algebra.facts import Facts, fixed, from_condition, smallest
+from evercurrent.algebra.facts import Facts, from_condition, smallest
 from evercurrent.algebra.nodes import (
     Aggregate,
     Constant,
@@ -76,7 +76,28 @@ def at_most_one(plan: Plan, knowledge: Knowledge, given: Iterable[Column | str] 
     return any(key <= closure for key in known.keys)
 
 
+_remembered: dict[tuple[int, int], tuple[Plan, Knowledge, Facts]] = {}
+REMEMBERED = 4096
+"""Rules ask about the same subplans again and again: the last answers are kept, by identity."""
+
+
 def facts(plan: Plan, knowledge: Knowledge) -> Facts:
+    """All that is known; the caller may change it."""
+    key = id(plan), id(knowledge)
+    found = _remembered.get(key)
+    if found is None or found[0] is not plan or found[1] is not knowledge:
+        if len(_remembered) >= REMEMBERED:
+            _remembered.clear()
+        found = _remembered[key] = plan, knowledge, _facts(plan, knowledge)
+    return found[2].copy()
+
+
+def forget() -> None:
+    """Let go of the plans that were asked about."""
+    _remembered.clear()
+
+
+def _facts(plan: Plan, knowledge: Knowledge) -> Facts:
     match plan:
         case Scan(relation, outputs, fields):
             called = dict(zip(fields, (c.name for c in outputs), strict=True))
@@ -281,6 +302,3 @@ def _constant(plan: Plan, i: int) -> Literal | None:
             return Literal(rows[0][i], outputs[i].type)
         case _:
             return None
-
-
-__all__ = ["at_most_one", "determines", "equalities", "facts", "fixed", "keys", "not_null"]

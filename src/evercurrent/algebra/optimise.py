@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from evercurrent.algebra import keys
 from evercurrent.algebra.check import check
 from evercurrent.algebra.nodes import Fixpoint, Plan
 from evercurrent.algebra.rules.aggregate_of_one import aggregate_of_one
@@ -109,7 +110,10 @@ def optimise(plan: Plan, knowledge: Knowledge, trace: list[Step[Plan]] | None = 
     defined = {r.name.lower() for p in nodes(plan) if isinstance(p, Fixpoint) for r in p.rules}
     known = _Without(knowledge, defined) if defined else knowledge
     checked = os.environ.get(CHECKED) == "1"
-    return run(BATCHES, plan, known, check=check if checked else None, trace=trace)
+    try:
+        return run(BATCHES, plan, known, check=check if checked else None, trace=trace)
+    finally:
+        keys.forget()
 
 
 class _Without:

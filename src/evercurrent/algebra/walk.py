@@ -141,8 +141,13 @@ def order_with_terms(order: tuple[SortKey, ...], on_term: OnTerm) -> tuple[SortK
 
 
 def with_children(plan: Plan, on_plan: OnPlan) -> Plan:
-    """The same node over other inputs."""
-    return with_parts(plan, on_plan, lambda t: t)
+    """The same node over other inputs; the node itself, if none of them changes."""
+    old = children(plan)
+    new = [on_plan(child) for child in old]
+    if all(a is b for a, b in zip(old, new, strict=True)):
+        return plan
+    replaced = iter(new)
+    return with_parts(plan, lambda _: next(replaced), lambda t: t)
 
 
 def rewrite(plan: Plan, rule: OnPlan) -> Plan:
