@@ -19,7 +19,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, Relation, Rule
+from evercurrent.delta.program import (
+    Finalize,
+    Fixpoint,
+    Input,
+    Keyed,
+    Linear,
+    Program,
+    Ranked,
+    Relation,
+    Rule,
+)
 from evercurrent.engine.live.keyed import is_unit, write_finalizer
 from evercurrent.engine.live.layout import Layout, Storage
 from evercurrent.engine.live.paths import Target, Touch
@@ -214,7 +224,8 @@ class Emitter:
                     into = (f"{alone[r.name]}_old", f"{alone[r.name]}_new") if r.name in alone else None
                     touches.append(Touch(f"output_{n}", f"t{n}", True, (), into, r))
                 else:
-                    touches.append(Touch(f"group_{n}", f"t{n}", False, key))
+                    matters = f"g{n}.matters" if isinstance(r.function, Ranked) else ""
+                    touches.append(Touch(f"group_{n}", f"t{n}", False, key, matters=matters))
             found[name] = Target(storage.layout, self.states[name], tuple(touches), tuple(groups), journal)
         for name, n in self.numbers.items():
             if name not in found:

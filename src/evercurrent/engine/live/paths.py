@@ -18,6 +18,7 @@ class Touch:
     `function` gives the old output (if it is empty, only the key is noted): of an entry (`entry`: called with its key and payload) or of a group (called with
     the group's key, whose columns are at `key`). `table` collects them by key; with `into` the outputs before and after
     go into two locals instead, since only one entry is touched, and the function of `relation` is written in line.
+    `matters`, if given, tells whether a change of the group by a row can change its output at all.
     """
 
     function: str
@@ -26,6 +27,7 @@ class Touch:
     key: tuple[int, ...] = ()
     into: tuple[str, str] | None = None
     relation: Keyed | None = None
+    matters: str = ""
 
 
 @dataclass(frozen=True, slots=True)

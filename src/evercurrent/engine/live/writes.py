@@ -313,7 +313,11 @@ class Addition:
                     self.w.line(f"{t.table}[{self.key}] = {self._call(t, payload)}")
             else:
                 key = key_of(self.columns[i] for i in t.key)
-                with self.w.block(f"if {key} not in {t.table}:"):
+                row = tuple_of(self.columns)
+                if self.layout.state.dependents:
+                    row = f"{row} + {tuple_of(self._read_dependents())}"
+                test = f" and {t.matters}({key}, {row})" if t.matters else ""
+                with self.w.block(f"if {key} not in {t.table}{test}:"):
                     self.w.line(f"{t.table}[{key}] = {t.function}({key})")
 
     def _after(self, payload: str) -> None:

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from evercurrent.calculus.windows import order_of, window_values
-from evercurrent.data.order import sort_key
+from evercurrent.calculus.windows import window_values
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Keyed, Ranked, Windowed
+from evercurrent.engine.live.functions import order_function, row_function
 from evercurrent.engine.live.layout import Storage, key_of
 from evercurrent.engine.live.runtime.sorting import insert, position, remove
 from evercurrent.term.evaluate import compile_term
@@ -35,19 +35,16 @@ class Groups:
         self.columns = [*state.columns, *state.dependents]
         self.groups: dict[Any, Any] = {}
         self._compiled: dict[Term, Callable[[Row], Any]] = {}
-        first = order_of(self._order(), self._value)
-        rest = [sort_key(c.type) for c in state.columns]
-
-        def sort(row: Row) -> Any:
-            return first(row), tuple([key(value) for key, value in zip(rest, row, strict=False)])
-
-        self.sort = sort
+        self.sort = order_function(self.columns, self._order(), state.columns)
         function = relation.function
         assert isinstance(function, Windowed | Ranked)
         width = [*self.columns]
         if isinstance(function, Windowed):
             width += [column for column, _ in function.functions]
-        self.outputs = [compile_term(t, width) for t in function.outputs]
+        self.out = row_function(width, function.outputs)
+        self.end: int | None = None
+        if isinstance(function, Ranked) and function.limit is not None:
+            self.end = function.offset + function.limit
 
     def _order(self) -> tuple[SortKey, ...]:
         match self.relation.function:
@@ -107,6 +104,16 @@ class Groups:
 
     # --- reading -------------------------------------------------------------------------------------------
 
+    def matters(self, key: Any, row: Row) -> bool:
+        """Whether the output may change if a row comes or goes: one behind the last that is shown does not count."""
+        if self.end is None:
+            return True
+        group = self.groups.get(key)
+        if group is None or len(group) <= self.end:
+            return True
+        # Every entry in front is there at least once, so the last that is shown is not behind this place.
+        return self.end > 0 and not group[self.end - 1][0] < self.sort(row)
+
     def output(self, key: Any) -> Weights:
         """The rows that the function makes of a group, with their multiplicities."""
         group = self.groups.get(key)
@@ -118,7 +125,7 @@ class Groups:
             self._ranked(group, function) if isinstance(function, Ranked) else self._windowed(group, function)
         )
         for row, weight in pairs:
-            out = tuple([read(row) for read in self.outputs])
+            out = self.out(row)
             result[out] = result.get(out, 0) + weight
         return result
 
