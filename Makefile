@@ -9,14 +9,17 @@ PYTEST_ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv java demo test test-fast lint bench docs clean
+.PHONY: help venv java demo demo-live test test-fast lint bench docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 venv: $(STAMP) ## Make the virtual environment in .venv
 
-demo: $(STAMP) ## Show live views over a stream of orders
+demo: java $(STAMP) ## Show six views kept current on Spark, beside recomputing them
+	$(BIN)/python -m examples.spark_demo
+
+demo-live: $(STAMP) ## Show live views over a stream of orders, inside the process
 	$(BIN)/python -m examples.orders_demo
 
 test: java lint ## Check the style and the types, then run all tests

@@ -8,6 +8,7 @@ keys), each keyed relation for the touched groups. If more entries than the driv
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, assert_never
 
@@ -268,9 +269,10 @@ class DriverRun:
                 own = [c.name for c in state.shape.state.columns]
                 wide = own + [c.name for c, _ in functions]
                 codes = [compile_term(t, wide) for t in outputs]
+                by = order_key(functions[0][1].order, state, own)
 
                 def window(group: Group, new: bool) -> Iterable[tuple[Row, int]]:
-                    rows = in_order(group.copies(new), functions[0][1].order, state, own)
+                    rows = sorted(group.copies(new), key=by)
                     values = [window_values(f, rows, reader(own)) for _, f in functions]
                     for row, *more in zip(rows, *values, strict=True):
                         yield tuple(c((*row, *more)) for c in codes), 1
@@ -279,10 +281,15 @@ class DriverRun:
             case Ranked(order, limit, offset, outputs):
                 own = [c.name for c in state.shape.state.columns]
                 codes = [compile_term(t, own) for t in outputs]
+                key = order_key(order, state, own)
 
                 def rank(group: Group, new: bool) -> Iterable[tuple[Row, int]]:
-                    rows = in_order(group.copies(new), order, state, own)
-                    for row in rows[offset : None if limit is None else offset + limit]:
+                    copies = group.copies(new)
+                    if limit is None:
+                        chosen = sorted(copies, key=key)[offset:]
+                    else:
+                        chosen = heapq.nsmallest(offset + limit, copies, key=key)[offset:]
+                    for row in chosen:
                         yield tuple(c(row) for c in codes), 1
 
                 return rank
@@ -303,6 +310,16 @@ def reader(names: Sequence[str]) -> Callable[[Term, Row], Any]:
     return read
 
 
-def in_order(rows: list[Row], order: tuple[SortKey, ...], state: Entries, names: Sequence[str]) -> list[Row]:
+def order_key(order: tuple[SortKey, ...], state: Entries, names: Sequence[str]) -> Callable[[Row], Any]:
+    """What rows are compared by; the old group and the new one share most rows, so each is looked at once."""
     types = tuple(c.type for c in state.shape.state.columns)
-    return sorted(rows, key=total_order(order, types, reader(names)))
+    found = total_order(order, types, reader(names))
+    known: dict[Row, Any] = {}
+
+    def key(row: Row) -> Any:
+        value = known.get(row)
+        if value is None:
+            value = known[row] = found(row)
+        return value
+
+    return key

@@ -11,7 +11,8 @@ from typing import Any
 
 import pyarrow
 
-from evercurrent.data.types import Decimal, Type
+from evercurrent.data.order import sort_key
+from evercurrent.data.types import Date, Decimal, Integer, String, Type
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import WEIGHT, Rule
 from evercurrent.engine.spark.kept import Store
@@ -20,6 +21,7 @@ from evercurrent.engine.spark.shapes import Shape
 from evercurrent.engine.spark.types import arrow_schema, internal, plain
 from evercurrent.term.aggregates import evaluate_aggregate, exact_sum
 from evercurrent.term.evaluate import compile_term
+from evercurrent.term.nodes import Aggregate
 
 Totals = list[int]
 """The weight, then the sums of integers and decimals, in the order of the shape."""
@@ -189,8 +191,10 @@ class Entries:
         i = next(j for j, a in enumerate(self.shape.state.accumulators) if a.name == name)
         if i in self.shape.sums:
             return totals[1 + list(self.shape.sums).index(i)]
-        bag = self.bag(i, entry[: self.width], new)
         a = self.shape.state.accumulators[i]
+        if a.aggregate is not None and a.aggregate.function in ("min", "max"):
+            return self.extreme(i, entry[: self.width], new, a.aggregate)
+        bag = self.bag(i, entry[: self.width], new)
         if a.aggregate is None:
             return exact_sum(x for (x,), w in bag.items() for _ in range(w))
         n = len(a.aggregate.args)
@@ -207,6 +211,21 @@ class Entries:
                 else:
                     result.pop(value, None)
         return {v: w for v, w in result.items() if w}
+
+    def extreme(self, i: int, key: Row, new: bool, a: Aggregate) -> Any:
+        """The smallest or largest value of a bag, without making the bag."""
+        self.fetch_bags({key})
+        old = self.bags_old[i].get(key, {})
+        more = self.bags_new[i].get(key, {}) if new else {}
+        values = [v[0] for v, w in old.items() if v[0] is not None and w + more.get(v, 0) > 0]
+        values += [v[0] for v, w in more.items() if v[0] is not None and w > 0 and v not in old]
+        if not values:
+            return None
+        pick = min if a.function == "min" else max
+        t = a.args[0].type
+        if isinstance(t, Integer | Decimal | Date | String):
+            return pick(values)
+        return pick(values, key=sort_key(t))
 
     def fetch_bags(self, keys: Collection[Row]) -> None:
         missing = {k for k in keys if k not in self.read_bags}

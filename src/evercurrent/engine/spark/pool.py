@@ -25,6 +25,7 @@ from evercurrent.engine.spark.shapes import added
 from evercurrent.engine.spark.types import arrow_schema, internal, plain
 
 CACHE_BYTES = 256 * 1024 * 1024
+CACHE_ROWS = 300_000
 SMALL_FILE = 16 * 1024 * 1024
 
 
@@ -39,6 +40,8 @@ class Pool:
         self.folder = folder
         self.cache: OrderedDict[str, pyarrow.Table] = OrderedDict()
         self.cached = 0
+        self.decoded: OrderedDict[str, list[tuple[Any, ...]]] = OrderedDict()
+        self.decoded_rows = 0
         self.read_bytes = 0
         self.budget = 0
 
@@ -79,9 +82,32 @@ class Pool:
         result: list[tuple[Any, ...]] = []
         for segment in store.segments:
             for file in segment.files:
+                if values is None:
+                    result += self._whole(file, arrow, types)
+                    continue
                 name = arrow.field(key[position]).name if position is not None else ""
                 result += self._decode(self._chosen(file, segment.bytes, arrow, name, values), types)
         return result
+
+    def _whole(self, file: str, schema: pyarrow.Schema, types: Sequence[Type]) -> list[tuple[Any, ...]]:
+        """All rows of a file; those that were decoded once are kept, up to `CACHE_ROWS`."""
+        found = self.decoded.get(file)
+        if found is not None:
+            self.decoded.move_to_end(file)
+            self.spend(len(found))
+            return found
+        rows = self._decode(self.table(file, schema), types)
+        self.decoded[file] = rows
+        self.decoded_rows += len(rows)
+        while self.decoded_rows > CACHE_ROWS and self.decoded:
+            _, old = self.decoded.popitem(last=False)
+            self.decoded_rows -= len(old)
+        return rows
+
+    def spend(self, rows: int) -> None:
+        self.budget -= rows
+        if self.budget < 0:
+            raise TooLarge
 
     def _chosen(
         self, file: str, size: int, schema: pyarrow.Schema, name: str, values: pyarrow.Array | None
@@ -97,9 +123,7 @@ class Pool:
         return data.to_table(filter=condition)
 
     def _decode(self, table: pyarrow.Table, types: Sequence[Type]) -> list[tuple[Any, ...]]:
-        self.budget -= table.num_rows
-        if self.budget < 0:
-            raise TooLarge
+        self.spend(table.num_rows)
         columns = []
         for i in range(table.num_columns):
             values = table.column(i).to_pylist()
