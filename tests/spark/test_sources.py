@@ -109,6 +109,29 @@ def test_a_folder_of_parquet(spark: SparkSession, tmp_path: Path) -> None:
         db.source("u", format="parquet", path=tmp_path / "nowhere")
 
 
+def test_a_stream_counts_every_batch_once(spark: SparkSession, tmp_path: Path) -> None:
+    lake = tmp_path / "in"
+    lake.mkdir()
+    db = ec.connect(spark=spark, path=tmp_path / "w")
+    db.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, k STRING, x INT)")
+    db.execute(VIEW)
+    stream = spark.readStream.schema("id BIGINT, k STRING, x INT").parquet(str(lake))
+    for number, row in enumerate([(1, "a", 1), (2, "a", 2)]):
+        pyarrow.parquet.write_table(table([row]), lake / f"{number}.parquet")
+        query = db.stream("t", stream, checkpoint=tmp_path / "checkpoint", once=True)
+        query.awaitTermination()
+        assert query.exception() is None
+    assert per(db) == [("a", 2, 3)]
+    # Spark forgets that it has finished the second batch, and sends it again.
+    for file in (tmp_path / "checkpoint" / "commits").glob("*1*"):
+        file.unlink()
+    version = db.version
+    db.stream("t", stream, checkpoint=tmp_path / "checkpoint", once=True).awaitTermination()
+    assert per(db) == [("a", 2, 3)] and db.version == version
+    with pytest.raises(ec.QueryError, match="streaming"):
+        db.stream("t", spark.range(3))
+
+
 def test_a_pipeline_from_the_shell(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,8 +17,9 @@ from typing import Any, Literal
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
-from evercurrent.engine.spark.files import Folder, Segment
+from evercurrent.engine.spark.files import Folder, Segment, slug
 from evercurrent.engine.spark.intake import is_frame, small_table, take_in
+from evercurrent.engine.spark.streams import start
 from evercurrent.errors import (
     ConflictError,
     EvaluationError,
@@ -293,6 +294,22 @@ class Warehouse:
                 self._core.engine.folder.tidy(self._core.snapshot.files())
                 raise
             return RunRecord(self._core.version, batch) if record is None else self._after(record)
+
+    def stream(
+        self, table: str, frame: Any, *, name: str | None = None, checkpoint: Any = None, once: bool = False
+    ) -> Any:
+        """Keep a table current from a streaming DataFrame; returns Spark's StreamingQuery.
+
+        Every micro-batch is one version, and counts once even if Spark sends it again. Rows are inserted, or what their
+        `_change_type` says. `checkpoint` is Spark's folder for the stream (by default inside the warehouse); `once` takes
+        what is there now and stops.
+        """
+        own = self._core.table(table).name
+        called = name or f"evercurrent_{own}"
+        place = (
+            os.fspath(checkpoint) if checkpoint else self._core.engine.folder.path(f"streams/{slug(called)}")
+        )
+        return start(frame, called, place, lambda batch, key: self.apply({own: batch}, batch=key), once)
 
     # --- names ---------------------------------------------------------------------------------------------
 
