@@ -64,7 +64,7 @@ def added(scope: Scope, namespace: Namespace, slot: int, accumulator: Accumulato
             value = scope.atom(value)
         negative = value.startswith("(-") and value.endswith(")") and " " not in value
         initial = value
-        line = f"{member} -= {value[2:-1]}" if negative else f"{member} += {value}"
+        line = f"{member} -= {value[2:-1]}" if negative else f"{member} += {value}" if value != "0" else ""
     return Added(initial if where is None else f"{initial} if {where} else 0", line, where)
 
 

@@ -79,7 +79,9 @@ def test_names_and_values_are_data() -> None:
     engine = installed(grouped())
     engine.apply({HOSTILE: [((HOSTILE, 4), 1), ((None, 5), 1)]}, {"view"})
     assert rows(engine) == ZSet.of([(HOSTILE, 4, 4, 25), (None, 5, 5, 20)])
-    assert all("import os" not in line or line.lstrip().startswith("#") for line in engine.source().splitlines())
+    assert all(
+        "import os" not in line or line.lstrip().startswith("#") for line in engine.source().splitlines()
+    )
 
 
 def test_a_failing_output_undoes_the_transaction() -> None:
@@ -341,3 +343,9 @@ def test_parents_come_first_and_go_last() -> None:
     gone = engine.apply({"p": [((1, 5), -1)], "c": [((1,), -1)]}, {"out"})["out"]
     assert gone == ZSet([((1, 5), -1)])
     assert [len(s) for s in engine.core.storages.values()] == [0, 0]
+
+
+def test_inputs_that_nothing_depends_on_move_nothing() -> None:
+    engine = installed(grouped())
+    engine.trigger("elsewhere", 1)((1, 2))
+    assert engine.apply({"elsewhere": [((1,), 1)]}, {"view"}) == {"view": ZSet()}
