@@ -14,6 +14,7 @@ from evercurrent.delta.program import Fixpoint
 from evercurrent.engine.spark.fixpoint import loop_stores
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
+from evercurrent.engine.spark.publish import clean
 from evercurrent.engine.spark.shapes import Schema, Shape, row_schema
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.partial import table_store
@@ -77,4 +78,6 @@ def vacuum(core: Core, keep: int) -> int:
     gone = [f for f in core.engine.folder.data_files() if f not in mentioned]
     freed = core.engine.folder.remove(gone)
     core.engine.folder.clear_empty()
+    for view in core.catalog.views.values():
+        clean(core.engine.folder, view.name)
     return freed

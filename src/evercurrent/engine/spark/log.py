@@ -69,6 +69,7 @@ class Log:
         self.folder = folder
         self.place = folder.root / "_log"
         self._batches: dict[str, int] = {}
+        self._entries: dict[int, Entry] = {}  # entries never change
         self._read = 0
 
     def latest(self) -> int:
@@ -77,11 +78,20 @@ class Log:
         return max(versions, default=0)
 
     def entry(self, version: int) -> Entry:
-        value = self._load(self._entry_path(version))
-        changes = {k: Segment.of_json(v) for k, v in value["changes"].items()}
-        return Entry(
-            version, value["snapshot"], value["kind"], value["batch"], value["at"], changes, value["record"]
-        )
+        known = self._entries.get(version)
+        if known is None:
+            value = self._load(self._entry_path(version))
+            changes = {k: Segment.of_json(v) for k, v in value["changes"].items()}
+            known = self._entries[version] = Entry(
+                version,
+                value["snapshot"],
+                value["kind"],
+                value["batch"],
+                value["at"],
+                changes,
+                value["record"],
+            )
+        return known
 
     def snapshot(self, version: int) -> Snapshot:
         """What a version consists of."""

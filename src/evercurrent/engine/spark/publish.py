@@ -52,6 +52,16 @@ def withdraw(folder: Folder, name: str) -> None:
     shutil.rmtree(place(folder, name), ignore_errors=True)
 
 
+def clean(folder: Folder, name: str) -> None:
+    """Remove files of a published view that no reader of the last week can need, and shorten its log."""
+    path = str(place(folder, name))
+    if DeltaTable.is_deltatable(path):
+        table = DeltaTable(path)
+        table.vacuum(dry_run=False)
+        table.create_checkpoint()
+        table.cleanup_metadata()
+
+
 def schema_of(fields: Sequence[Member]) -> pyarrow.Schema:
     return pyarrow.schema([pyarrow.field(f.name, arrow_type(spark_type(f.type))) for f in fields])
 
