@@ -251,3 +251,14 @@ def test_what_is_missing_is_refused_by_name(spark: SparkSession, path: Path) -> 
         db.execute("CREATE VIEW f AS SELECT 1 AS x", policy="full")
     with pytest.raises(ec.UnsupportedError):
         ec.connect(spark=spark, path="s3://bucket/warehouse")
+
+
+@pytest.mark.parametrize("strategy", ["driver", "spark"])
+def test_data_that_makes_a_view_fail_is_refused(spark: SparkSession, path: Path, strategy: str) -> None:
+    db = opened(spark, path)
+    db.execute("CREATE VIEW share AS SELECT id, 1 / CAST(total AS DOUBLE) AS x FROM orders")
+    db._core.engine.strategy = strategy
+    version = db.version
+    with pytest.raises(ec.EvaluationError):
+        db.apply({"orders": [{"_change_type": "insert", "id": 3, "customer": 1, "total": 0, "placed": None}]})
+    assert db.version == version and len(db.table("orders")) == 2

@@ -17,14 +17,11 @@ from evercurrent.warehouse.core import Core
 def examine(core: Core, deltas: Mapping[str, Segment]) -> None:
     """Raise ConstraintError for the first constraint that a change breaks, with a sample and a count."""
     checks = Checks(core.engine, core.catalog.tables, core.table_segments, deltas)
-    for violation in checks.all():
+    for violation, count in checks.broken():
         found: Any = violation.rows.limit(SAMPLE).toArrow()
-        if not found.num_rows:
-            continue
         fields = violation.table.fields
         rows = [tuple(internal(f.type, r[f"c{i}"]) for i, f in enumerate(fields)) for r in found.to_pylist()]
         shown = give_rows(fields, rows)
-        count = violation.rows.count()
         more = f" (and {count - 1} more)" if count > 1 else ""
         raise ConstraintError(
             f"{violation.table.name}: {violation.what}: {shown[0]!r}{more} [{violation.constraint}]",

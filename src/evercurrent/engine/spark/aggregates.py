@@ -74,6 +74,9 @@ def reading(accumulator: Accumulator, types: Sequence[Type], weight: Column) -> 
         return exact_sum(F.col("a0"), weight)
     a = accumulator.aggregate
     first = F.when(there, F.col("a0")) if types else F.lit(None)
+    if a.function == "single":
+        several = F.raise_error(F.lit("a scalar subquery has more than one row")).cast(spark_type(a.type))
+        return F.when(F.sum(F.when(there, weight)) > 1, several).otherwise(F.first(first, ignorenulls=True))
     result = None if a.order else native(a, types, first, there)
     if result is None:
         return by_python(a, types, weight)

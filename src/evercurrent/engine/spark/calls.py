@@ -40,7 +40,7 @@ OPERATORS: dict[str, Callable[..., Column]] = {
     "is_null": lambda a: a.isNull(),
     "is_not_null": lambda a: a.isNotNull(),
     "in_list": lambda a, *vs: a.isin(*vs),
-    "subscript": lambda a, i: a.getItem(i),
+    "subscript": lambda a, i: a[i],
     "bitand": lambda a, b: a.bitwiseAND(b),
     "bitor": lambda a, b: a.bitwiseOR(b),
     "bitxor": lambda a, b: a.bitwiseXOR(b),

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from evercurrent.catalog.nodes import ForeignKey, Table
@@ -17,7 +18,7 @@ from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.expressions import column
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.shapes import W, consolidate, row_schema, same
+from evercurrent.engine.spark.shapes import Schema, W, any_of, consolidate, row_schema, same
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,43 @@ class Checks:
         self.engine, self.tables, self.stored, self.deltas = engine, tables, stored, deltas
         self.workshop = engine.workshop(sum(s.rows for s in deltas.values()))
 
-    def all(self) -> Iterator[Violation]:
+    def broken(self) -> Iterator[tuple[Violation, int]]:
+        """The constraints that are broken, each with the number of rows: two kinds of checks, one job each."""
+        yield from self.counted(list(self.single()))
+        yield from self.counted(list(self.among()))
+
+    def counted(self, violations: list[Violation]) -> Iterator[tuple[Violation, int]]:
+        if not violations:
+            return
+        counts = [
+            v.rows.agg(F.count(F.lit(1)).alias("n")).select(F.lit(i).alias("i"), "n")
+            for i, v in enumerate(violations)
+        ]
+        for row in reduce(DataFrame.union, counts).where(F.col("n") > 0).orderBy("i").collect():
+            yield violations[row["i"]], row["n"]
+
+    def single(self) -> Iterator[Violation]:
+        """What a row must satisfy by itself. Most changes are right, so each table is first asked as a whole."""
+        suspects = []
         for key in self.deltas:
             table = self.tables[key]
-            yield from self.rows(table)
+            rules = list(self.rules(table))
+            if rules:
+                inserted = self.delta(table).where(F.col(W) > 0)
+                bad = inserted.where(any_of([F.coalesce(c, F.lit(False)) for _, _, c in rules]))
+                suspects.append(bad.agg(F.count(F.lit(1)).alias("n")).select(F.lit(key).alias("i"), "n"))
+        if not suspects:
+            return
+        for row in reduce(DataFrame.union, suspects).where(F.col("n") > 0).collect():
+            table = self.tables[row["i"]]
+            for name, what, condition in self.rules(table):
+                inserted = self.delta(table).where(F.col(W) > 0)
+                yield Violation(table, name, what, inserted.where(condition))
+
+    def among(self) -> Iterator[Violation]:
+        """What rows must satisfy among each other."""
+        for key in self.deltas:
+            table = self.tables[key]
             yield from self.keys(table)
             for reference in table.foreign_keys:
                 yield self.children(table, reference)
@@ -55,7 +89,7 @@ class Checks:
                     if reference.parent.lower() == key:
                         yield self.parents(table, child, reference)
 
-    def schema(self, table: Table):  # type: ignore[no-untyped-def]
+    def schema(self, table: Table) -> Schema:
         return row_schema([c.type for c in table.columns])
 
     def delta(self, table: Table) -> DataFrame:
@@ -72,24 +106,21 @@ class Checks:
             return self.engine.session.createDataFrame([], schema)
         return consolidate(self.workshop.read(schema, segments), schema)
 
-    def rows(self, table: Table) -> Iterator[Violation]:
-        inserted = self.delta(table).where(F.col(W) > 0)
+    def rules(self, table: Table) -> Iterator[tuple[str, str, Column]]:
+        """Conditions that no row may satisfy: (constraint, what is wrong, condition)."""
         names = [c.name for c in table.columns]
         required = {i for i, c in enumerate(table.columns) if not c.nullable}
         if table.primary_key:
             required |= set(places(table, table.primary_key.columns))
         for i in sorted(required):
-            bad = inserted.where(F.col(f"c{i}").isNull())
-            yield Violation(table, f"{names[i]} NOT NULL", f"{names[i]} must not be NULL", bad)
+            yield f"{names[i]} NOT NULL", f"{names[i]} must not be NULL", F.col(f"c{i}").isNull()
         for i, c in enumerate(table.columns):
             if isinstance(c.type, String) and c.type.length is not None:
-                bad = inserted.where(F.length(f"c{i}") > c.type.length)
                 what = f"{c.name} is longer than {c.type.length}"
-                yield Violation(table, f"{c.name} {c.type}", what, bad)
+                yield f"{c.name} {c.type}", what, F.length(f"c{i}") > c.type.length
         scope = {name: F.col(f"c{i}") for i, name in enumerate(names)}
         for check in table.checks:
-            bad = inserted.where(~column(check.condition, scope))
-            yield Violation(table, check.name, f"CHECK ({check.text}) is false", bad)
+            yield check.name, f"CHECK ({check.text}) is false", ~column(check.condition, scope)
 
     def keys(self, table: Table) -> Iterator[Violation]:
         touched = self.delta(table)

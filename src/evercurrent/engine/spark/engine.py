@@ -12,6 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pyspark.errors import (
+    ArithmeticException,
+    ArrayIndexOutOfBoundsException,
+    DateTimeException,
+    NumberFormatException,
+    PythonException,
+    SparkRuntimeException,
+)
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -28,7 +36,7 @@ from evercurrent.engine.spark.run import Outcome, Run
 from evercurrent.engine.spark.session import private, tune
 from evercurrent.engine.spark.shapes import consolidate, row_schema
 from evercurrent.engine.spark.types import rows_to_arrow
-from evercurrent.errors import UnsupportedError
+from evercurrent.errors import EvaluationError, UnsupportedError
 
 SMALL_ROWS = 20_000
 """Changes of at most so many rows are tried by the driver alone."""
@@ -36,6 +44,16 @@ DRIVER_ENTRIES = 400_000
 """So many entries of states the driver may hold in one transaction."""
 LARGE_ROWS = 300_000
 """From here on results are written by the executors."""
+
+FAILURES = (
+    ArithmeticException,
+    ArrayIndexOutOfBoundsException,
+    DateTimeException,
+    NumberFormatException,
+    PythonException,
+    SparkRuntimeException,
+)
+"""What Spark raises where the data makes an expression fail."""
 
 Strategy = str
 """auto, driver or spark."""
@@ -96,7 +114,10 @@ class Engine:
         elif self.strategy == "spark":
             reason = "asked for"
         workshop = self.workshop(rows)
-        outcome = Run(program, workshop, stores, beginning=beginning).execute(inputs)
+        try:
+            outcome = Run(program, workshop, stores, beginning=beginning).execute(inputs)
+        except FAILURES as problem:
+            raise EvaluationError(str(problem).splitlines()[0], hint="nothing was changed") from problem
         seconds = time.perf_counter() - begin
         return outcome, Report("spark", reason, rows, workshop.read_bytes, workshop.jobs, seconds)
 

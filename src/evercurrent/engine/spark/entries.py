@@ -19,6 +19,7 @@ from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.pool import Pool
 from evercurrent.engine.spark.shapes import Shape
 from evercurrent.engine.spark.types import arrow_schema, internal, plain
+from evercurrent.errors import EvaluationError
 from evercurrent.term.aggregates import evaluate_aggregate, exact_sum
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.nodes import Aggregate
@@ -197,6 +198,12 @@ class Entries:
         bag = self.bag(i, entry[: self.width], new)
         if a.aggregate is None:
             return exact_sum(x for (x,), w in bag.items() for _ in range(w))
+        if a.aggregate.function == "single":
+            if sum(bag.values()) > 1:
+                raise EvaluationError(
+                    "a scalar subquery has more than one row", hint="add a condition, LIMIT 1 or an aggregate"
+                )
+            return next(iter(bag))[0] if bag else None
         n = len(a.aggregate.args)
         return evaluate_aggregate(a.aggregate, [(x[:n], x[n:], w) for x, w in bag.items()])
 
