@@ -543,9 +543,10 @@ def test_threads_take_turns(db: ec.Database) -> None:
     state(db)
 
 
-def test_spark_is_named_as_not_built() -> None:
-    with pytest.raises(ec.UnsupportedError, match="Spark"):
+def test_a_path_alone_is_not_enough_for_spark() -> None:
+    with pytest.raises(ec.QueryError, match="both a session and a path") as caught:
         ec.connect(path="warehouse/")
+    assert "spark=spark" in str(caught.value)
 
 
 def test_importing_is_light() -> None:
