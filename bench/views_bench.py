@@ -74,9 +74,7 @@ def run(quick: bool) -> Result:
         if done == len(calls):
             recompute.require(text, db.view("v").rows(), name)
         else:
-            table.notes.append(
-                f"{name}: cut after {done:,} events; its answer was not compared."
-            )
+            table.notes.append(f"{name}: cut after {done:,} events; its answer was not compared.")
         slow = recompute.microseconds(text, 3)
         table.rows.append([name, done, cost, db.stats().entries, slow, slow / cost])
     return Result("views", ABOUT, [table], machine(), quick)

@@ -6,10 +6,11 @@ from collections import Counter
 from typing import Any
 
 import duckdb
+from hypothesis import note
 
 import evercurrent as ec
 from tests.duck import Duck, canonical_rows, difference
-from tests.laws.chooser import Chooser
+from tests.laws.chooser import Chooser, Drawn
 from tests.laws.queries import query
 from tests.laws.schemas import Operation, Row, Table, literal, tables, transaction
 
@@ -28,6 +29,8 @@ class World:
         self.tables = tables(c)
         self.first = transaction(c, self.tables, 14)
         self.query = query(c, self.tables, depth)
+        if isinstance(c, Drawn):
+            note(self.story())
 
     def database(self, *, view_first: bool = True) -> ec.Database:
         """A database with the tables and the view, and the first transaction made."""

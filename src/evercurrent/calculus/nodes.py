@@ -155,18 +155,7 @@ class Fixpoint:
     limit: int | None = None
 
 
-Query = (
-    Relation
-    | Values
-    | Comprehension
-    | Union
-    | SetOperation
-    | FullOuter
-    | Group
-    | Window
-    | Top
-    | Fixpoint
-)
+Query = Relation | Values | Comprehension | Union | SetOperation | FullOuter | Group | Window | Top | Fixpoint
 
 
 # --- qualifiers --------------------------------------------------------------------------------------------

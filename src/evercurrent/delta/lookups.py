@@ -194,7 +194,11 @@ class Derivation:
         if any(self.a.sources[k].mode != "inner" for k in group) or len(group) < 2:
             return None
         matched = {self.a.classes.find(m.name) for m in self.matches(group)}
-        if len(matched) != 1 or not self.shown(group) <= matched or self.fan_out(group) < self.states.least_fan_out:
+        if (
+            len(matched) != 1
+            or not self.shown(group) <= matched
+            or self.fan_out(group) < self.states.least_fan_out
+        ):
             return None
         return group
 

@@ -25,7 +25,12 @@ BARE = ("CASE",)
 
 
 # Words that stand before a query in brackets.
-PREDICATES: dict[str, type[exp.Expr]] = {"EXISTS": exp.Exists, "ALL": exp.All, "ANY": exp.Any, "SOME": exp.Any}
+PREDICATES: dict[str, type[exp.Expr]] = {
+    "EXISTS": exp.Exists,
+    "ALL": exp.All,
+    "ANY": exp.Any,
+    "SOME": exp.Any,
+}
 
 # What can follow a list. A list that ends in a comma before one of these lacks an element.
 AFTER_LISTS = frozenset(
