@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.dependencies import Dependant, all_dependants, dependants
-from evercurrent.errors import QueryError
+from evercurrent.catalog.dependencies import Dependant
+from evercurrent.catalog.lookup import to_drop
 from evercurrent.session.installation import defining, install
 from evercurrent.session.session import Session
 
@@ -18,25 +18,9 @@ def drop(session: Session, kind: str, name: str, *, quietly: bool, cascade: bool
     """DROP TABLE, VIEW or ASSERTION [IF EXISTS] [CASCADE]."""
     with defining(session):
         catalog = session.catalog
-        found = {"table": catalog.table, "view": catalog.view}.get(
-            kind, lambda n: catalog.assertions.get(n.lower())
-        )(name)
-        if found is None:
-            if quietly and (kind == "assertion" or catalog.relation(name) is None):
-                return
-            if kind == "table":
-                session.table(name)
-            elif kind == "view":
-                session.view(name)
-            raise QueryError(f"there is no {kind} {name!r}")
-        needed = [] if kind == "assertion" else dependants(catalog, name)
-        if needed and not cascade:
-            raise QueryError(
-                f"{kind} {name} cannot be dropped: {', '.join(map(str, needed))} "
-                f"{'depends' if len(needed) == 1 else 'depend'} on it",
-                hint=f"DROP {kind.upper()} {name} CASCADE drops what depends on it too",
-            )
-        gone = all_dependants(catalog, name) if needed else []
+        gone = to_drop(catalog, kind, name, quietly=quietly, cascade=cascade)
+        if gone is None:
+            return
         for dependant in gone:
             catalog = _without(catalog, dependant, name)
         catalog = _remove(catalog, kind, name)

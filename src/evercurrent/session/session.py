@@ -13,7 +13,6 @@ transaction holds it from its beginning to its end.
 
 from __future__ import annotations
 
-import difflib
 import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
@@ -21,6 +20,7 @@ from weakref import WeakSet
 
 from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.lookup import require_table, require_view
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError, QueryError, TransactionError, UnsupportedError
@@ -226,31 +226,10 @@ class Session:
     # --- names ---------------------------------------------------------------------------------------------
 
     def table(self, name: str) -> Table:
-        found = self.catalog.table(name)
-        if found is not None:
-            return found
-        if self.catalog.view(name) is not None:
-            raise QueryError(f"{name} is a view, not a table", hint=f"db.view({name!r}) reads it")
-        raise unknown("table", name, [t.name for t in self.catalog.tables.values()])
+        return require_table(self.catalog, name)
 
     def view(self, name: str) -> View:
-        found = self.catalog.view(name)
-        if found is not None:
-            return found
-        if self.catalog.table(name) is not None:
-            raise QueryError(f"{name} is a table, not a view", hint=f"db.table({name!r}) reads it")
-        raise unknown("view", name, [v.name for v in self.catalog.views.values()])
-
-
-def unknown(kind: str, name: str, names: list[str]) -> QueryError:
-    near = difflib.get_close_matches(name, names, 1)
-    if near:
-        hint = f"did you mean {near[0]!r}?"
-    elif names:
-        hint = f"there are {', '.join(sorted(names)[:10])}" + (", ..." if len(names) > 10 else "")
-    else:
-        hint = f"there is no {kind} yet: db.execute('CREATE {kind.upper()} ...') makes one"
-    return QueryError(f"there is no {kind} {name!r}", hint=hint)
+        return require_view(self.catalog, name)
 
 
 def broken_assertion(assertion: Assertion, rows: list[Row]) -> ConstraintError:

@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.lookup import require_table, require_view
 from evercurrent.catalog.nodes import Table, View
 from evercurrent.data.types import Type
 from evercurrent.data.zset import ZSet
@@ -36,7 +37,6 @@ from evercurrent.session.compile import ASSERTION, Design
 from evercurrent.session.constraints import children_of, examine
 from evercurrent.session.rows import RowReader, give_rows
 from evercurrent.session.rules import SAMPLE, RowRules
-from evercurrent.session.session import unknown
 from evercurrent.term.evaluate import compile_term
 from evercurrent.warehouse.partial import Partial, table_store
 from evercurrent.warehouse.record import RunRecord, ViewRun
@@ -66,20 +66,10 @@ class Core:
     # --- names ---------------------------------------------------------------------------------------------
 
     def table(self, name: str) -> Table:
-        found = self.catalog.table(name)
-        if found is not None:
-            return found
-        if self.catalog.view(name) is not None:
-            raise QueryError(f"{name} is a view, not a table", hint=f"db.view({name!r}) reads it")
-        raise unknown("table", name, [t.name for t in self.catalog.tables.values()])
+        return require_table(self.catalog, name)
 
     def view(self, name: str) -> View:
-        found = self.catalog.view(name)
-        if found is not None:
-            return found
-        if self.catalog.table(name) is not None:
-            raise QueryError(f"{name} is a table, not a view", hint=f"db.table({name!r}) reads it")
-        raise unknown("view", name, [v.name for v in self.catalog.views.values()])
+        return require_view(self.catalog, name)
 
     # --- where things are stored ---------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import all_dependants, dependants
+from evercurrent.catalog.lookup import to_drop
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.data.values import give_out
 from evercurrent.engine.spark.log import Snapshot
@@ -178,25 +179,9 @@ def create_assertion(core: Core, assertion: Assertion, text: str) -> None:
 def drop(core: Core, kind: str, name: str, quietly: bool, cascade: bool) -> None:
     """DROP TABLE, VIEW or ASSERTION [IF EXISTS] [CASCADE]."""
     catalog = core.catalog
-    found = {"table": catalog.table(name), "view": catalog.view(name)}.get(
-        kind, catalog.assertions.get(name.lower())
-    )
-    if found is None:
-        if quietly and (kind == "assertion" or catalog.relation(name) is None):
-            return
-        if kind == "table":
-            core.table(name)
-        elif kind == "view":
-            core.view(name)
-        raise QueryError(f"there is no {kind} {name!r}")
-    needed = [] if kind == "assertion" else dependants(catalog, name)
-    if needed and not cascade:
-        raise QueryError(
-            f"{kind} {name} cannot be dropped: {', '.join(map(str, needed))} "
-            f"{'depends' if len(needed) == 1 else 'depend'} on it",
-            hint=f"DROP {kind.upper()} {name} CASCADE drops what depends on it too",
-        )
-    gone = all_dependants(catalog, name) if needed else []
+    gone = to_drop(catalog, kind, name, quietly=quietly, cascade=cascade)
+    if gone is None:
+        return
     if any(d.kind == "table" for d in gone):
         raise UnsupportedError("dropping a table that another table refers to is not there on Spark yet")
     for dependant in gone:

@@ -11,6 +11,7 @@ Names are found whatever their case. `a.b.c` is first tried as relation `a`, col
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
@@ -80,7 +81,7 @@ class Visible:
     bare: bool = True
 
 
-class Level:
+class Level(ABC):
     """Where expressions are read: gives a term for a name, or for a syntax node that was read before.
 
     `known` holds terms for nodes by identity: aggregates, windows and generators of the block.
@@ -90,8 +91,9 @@ class Level:
         self.env = env
         self.known: dict[int, Term] = dict(known or {})
 
+    @abstractmethod
     def find(self, parts: Sequence[str], node: exp.Expr) -> Term | None:
-        raise NotImplementedError
+        """The term that a name stands for, or None if it is not known here."""
 
     def names(self) -> Iterable[str]:
         """What could have been meant, for suggestions."""
