@@ -6,6 +6,8 @@ UTC) and those that small batches are quick with. It shares the cluster, its cac
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -38,7 +40,18 @@ def private(spark: Any) -> SparkSession:
     session = spark.newSession()
     for name, value in SETTINGS.items():
         session.conf.set(name, value)
+    use_own_python(session)
     return session
+
+
+def use_own_python(session: SparkSession) -> None:
+    """Local workers run this very Python, where evercurrent is installed; PySpark would take any `python3` on the path.
+
+    On a cluster the executors' Python is the user's to name, as for any Python function: PYSPARK_PYTHON.
+    """
+    context = session.sparkContext
+    if str(context.master).startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = sys.executable
 
 
 def tune(session: SparkSession, large: bool, partitions: int | None = None) -> None:
