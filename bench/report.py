@@ -67,7 +67,12 @@ def write_page(order: list[str]) -> None:
     found = {path.stem: json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))}
     lines = ["# Benchmarks", ""]
     lines.append("Written by `make bench` (`python -m bench.run`); the raw figures are in `bench/results`.")
-    lines.append("Every figure is of a run whose result was compared with DuckDB's, and equal.")
+    lines.append(
+        "Every figure is of a run whose result was compared with DuckDB's, or with a plain loop's, and equal."
+    )
+    lines.append(
+        "Compare ratios within one table: on a shared machine times differ by up to 1.3 between runs."
+    )
     lines.append("")
     for name in [*order, *sorted(set(found) - set(order))]:
         if name not in found:
