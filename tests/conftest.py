@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +27,23 @@ settings.load_profile(os.environ.get("EVERCURRENT_LAWS", "ci"))
 
 def pytest_addoption(parser: Any) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
+
+
+ROOT = Path(__file__).resolve().parent
+THOROUGH = (
+    "laws",
+    "conformance/test_conformance.py",
+    "unit/delta/test_derive.py",
+    "unit/algebra/test_random.py",
+    "unit/calculus/test_against_duckdb.py",
+)
+"""Suites that try many cases: part of `make test`, left out of `make test-fast`."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(ROOT) and item.path.relative_to(ROOT).as_posix().startswith(THOROUGH):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
