@@ -110,6 +110,9 @@ class Grammar:
             listed = ", ".join(k.text for k in keys)
             shape = self.c.pick(("", "", "", "ROLLUP", "CUBE"))
             group = f" GROUP BY {shape} ({listed})" if shape else f" GROUP BY {listed}"
+            if self.c.chance(10):
+                each = ", ".join(f"({k.text})" for k in keys)
+                group = f" GROUP BY GROUPING SETS ({each}, ({listed}){self.c.pick(('', ', ()'))})"
         if self.c.chance(30):
             having = f" HAVING {self.aggregate(scope, 'INT')[0]} {self.c.pick(('>', '<=', '='))} {self.c.number(0, 3)}"
         return f"SELECT {', '.join(items)} FROM {source}{where}{group}{having}", output
@@ -232,6 +235,8 @@ class Grammar:
         if depth <= 0 or self.c.chance(40):
             return self.leaf(depth)
         left, left_scope = self.source(depth - 1, outer)
+        if self.c.chance(8):
+            return self.lateral(left, left_scope)
         right, right_scope = self.leaf(depth)
         kinds = (
             "JOIN",
@@ -255,6 +260,19 @@ class Grammar:
             on += f" AND {condition(self.c, left_scope + right_scope, 1)}"
         scope = left_scope if "SEMI" in kind or "ANTI" in kind else left_scope + right_scope
         return f"{left} {kind} {right} ON {on}", scope
+
+    def lateral(self, left: str, scope: Scope) -> tuple[str, Scope]:
+        """A subquery, or the elements of an array, for each row of what stands before."""
+        alias, name = self.fresh("l"), self.fresh("z")
+        numbers = [v for v in scope if v.kind == "INT"]
+        if numbers and self.c.chance(40):
+            items = ", ".join(self.c.pick(numbers).text for _ in range(2))
+            text = f"{left} LATERAL VIEW explode(array({items})) {alias} AS {name}"
+            return text, (*scope, Visible(f"{alias}.{name}", "INT"))
+        source, inner = self.leaf(0)
+        text, kind = self.aggregate(inner)
+        body = f"SELECT {text} AS {name} FROM {source}{self.where(0, inner, scope)}"
+        return f"{left} CROSS JOIN LATERAL ({body}) {alias}", (*scope, Visible(f"{alias}.{name}", kind))
 
     def leaf(self, depth: int) -> tuple[str, Scope]:
         alias = self.fresh("a")
@@ -296,3 +314,9 @@ class Grammar:
 
 def query(c: Chooser, tables: list[Table], depth: int = 2) -> str:
     return Grammar(c, tables).query(depth)[0]
+
+
+def view(c: Chooser, tables: list[Table], name: str) -> tuple[str, Table]:
+    """A query, and a table that stands for the view of this name over it."""
+    text, output = Grammar(c, tables, names=100).query(1)
+    return text, Table(name, output)

@@ -46,28 +46,41 @@ def literal(value: Any) -> str:
 
 @dataclass
 class Table:
+    """`keyed`: the first column is a key. `parent`: the last column refers to the key of that table."""
+
     name: str
     columns: list[tuple[str, str]]  # (name, kind)
-    keyed: bool = False  # the first column is a key
+    keyed: bool = False
+    parent: Table | None = None
+    children: list[Table] = field(default_factory=list)
     rows: Counter[Row] = field(default_factory=Counter)
 
     def create(self) -> str:
         parts = [f"{name} {SPELLING.get(kind, kind)}" for name, kind in self.columns]
         if self.keyed:
             parts[0] += " PRIMARY KEY"
+        if self.parent is not None:
+            parts.append(f"FOREIGN KEY ({self.columns[-1][0]}) REFERENCES {self.parent.name} (k)")
         return f"CREATE TABLE {self.name} ({', '.join(parts)})"
+
+    def is_referred_to(self, row: Row) -> bool:
+        return any(other[-1] == row[0] for child in self.children for other in child.rows)
+
+
+KINDS = ("INT", "INT", "STRING", "DECIMAL", "DOUBLE", "BOOLEAN", "DATE")
 
 
 def tables(c: Chooser) -> list[Table]:
     """Two or three tables; all have an INT column, so that joins are natural."""
-    found = []
+    found: list[Table] = []
     for i in range(c.number(2, 3)):
-        columns = [("k", "INT")]
-        for j in range(c.number(1, 3)):
-            columns.append(
-                (f"c{j}", c.pick(("INT", "INT", "STRING", "DECIMAL", "DOUBLE", "BOOLEAN", "DATE")))
-            )
-        found.append(Table(f"t{i}", columns, keyed=c.chance(30)))
+        columns = [("k", "INT"), *((f"c{j}", c.pick(KINDS)) for j in range(c.number(1, 3)))]
+        table = Table(f"t{i}", columns, keyed=c.chance(40))
+        parents = [t for t in found if t.keyed]
+        if parents and columns[-1][1] == "INT" and c.chance(60):
+            table.parent = c.pick(parents)
+            table.parent.children.append(table)
+        found.append(table)
     return found
 
 
@@ -78,6 +91,8 @@ def a_row(c: Chooser, table: Table) -> Row | None:
         values[0] = c.number(0, 7)
         if any(row[0] == values[0] for row in table.rows):
             return None
+    if table.parent is not None:
+        values[-1] = c.pick([*sorted({row[0] for row in table.parent.rows}), None])
     return tuple(values)
 
 
@@ -86,7 +101,7 @@ Operation = tuple[str, Row | None, Row | None]
 
 
 def transaction(c: Chooser, found: list[Table], most: int) -> list[Operation]:
-    """Some operations, already made in `rows` of the tables."""
+    """Some operations, already made in `rows` of the tables; references are intact after each."""
     operations: list[Operation] = []
     for _ in range(c.number(1, most)):
         table = c.pick(found)
@@ -99,13 +114,16 @@ def transaction(c: Chooser, found: list[Table], most: int) -> list[Operation]:
                     table.rows[new] += 1
             case "delete":
                 old = c.pick(present)
-                operations.append((table.name, old, None))
-                table.rows[old] -= 1
+                if not table.is_referred_to(old):
+                    operations.append((table.name, old, None))
+                    table.rows[old] -= 1
             case _:
                 old = c.pick(present)
                 table.rows[old] -= 1
                 table.rows = +table.rows
                 new = a_row(c, table) or old
+                if table.keyed and table.is_referred_to(old):
+                    new = (old[0], *new[1:])
                 operations.append((table.name, old, new))
                 table.rows[new] += 1
         table.rows = +table.rows

@@ -6,7 +6,8 @@
     L4  two transactions do what one transaction with both does
     L5  a view that is defined after the data is the view that was defined before it
 
-EVERCURRENT_LAWS=long searches with many more examples and fresh seeds.
+EVERCURRENT_LAWS=long searches with many more examples and fresh seeds. What a search has found stands, made small, in
+`conformance/cases/found.sql`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,6 @@ from tests.duck import canonical_rows
 from tests.laws.chooser import Chooser, Drawn, Seeded
 from tests.laws.schemas import Operation
 from tests.laws.world import VIEW, Beside, Listener, World, perform, rows
-
-FOUND = ((1087, 2), (1475, 2), (1582, 2), (1635, 2), (100019, 3), (100099, 3), (100234, 3))
-"""Seeds (and depths) that once showed a view that was wrong."""
 
 SEEDS = range(int(os.environ.get("EVERCURRENT_SEEDS", "150")))
 
@@ -59,11 +57,6 @@ def follow(c: Chooser, transactions: int = 4, depth: int = 2) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_view_equals_query_seeded(seed: int) -> None:
     follow(Seeded(seed))
-
-
-@pytest.mark.parametrize(("seed", "depth"), FOUND)
-def test_found(seed: int, depth: int) -> None:
-    follow(Seeded(seed), depth=depth)
 
 
 @given(st.data())

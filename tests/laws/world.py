@@ -9,9 +9,9 @@ import duckdb
 from hypothesis import note
 
 import evercurrent as ec
-from tests.duck import Duck, canonical_rows, difference
+from tests.duck import Duck, canonical_rows, difference, translate
 from tests.laws.chooser import Chooser, Drawn
-from tests.laws.queries import query
+from tests.laws.queries import query, view
 from tests.laws.schemas import Operation, Row, Table, literal, tables, transaction
 
 VIEW = "v"
@@ -28,7 +28,13 @@ class World:
         self.c = c
         self.tables = tables(c)
         self.first = transaction(c, self.tables, 14)
-        self.query = query(c, self.tables, depth)
+        self.views: list[tuple[str, str]] = []
+        readable = list(self.tables)
+        if c.chance(25):
+            text, stands_for = view(c, self.tables, "u")
+            self.views.append(("u", text))
+            readable.append(stands_for)
+        self.query = query(c, readable, depth)
         if isinstance(c, Drawn):
             note(self.story())
 
@@ -37,12 +43,12 @@ class World:
         db = ec.connect()
         for table in self.tables:
             db.execute(table.create())
+        if not view_first:
+            perform(db, self.first)
+        for name, text in (*self.views, (VIEW, self.query)):
+            db.execute(f"CREATE VIEW {name} AS {text}")
         if view_first:
-            db.execute(f"CREATE VIEW {VIEW} AS {self.query}")
             perform(db, self.first)
-        else:
-            perform(db, self.first)
-            db.execute(f"CREATE VIEW {VIEW} AS {self.query}")
         return db
 
     def next(self, most: int = 6) -> list[Operation]:
@@ -50,7 +56,8 @@ class World:
 
     def story(self) -> str:
         """What one needs to see the failure again."""
-        return "\n".join([*(t.create() for t in self.tables), self.query])
+        views = [f"CREATE VIEW {name} AS {text}" for name, text in self.views]
+        return "\n".join([*(t.create() for t in self.tables), *views, self.query])
 
 
 def perform(db: ec.Database, operations: list[Operation]) -> None:
@@ -101,7 +108,8 @@ class Beside:
         self.duck = Duck()
         for table in world.tables:
             self.duck.execute(table.create())
-        self.judges = True
+        for name, text in world.views:
+            self.duck.connection.execute(f"CREATE VIEW {name} AS {translate(text)}")
 
     def load(self, found: list[Table]) -> None:
         for table in found:
@@ -115,7 +123,6 @@ class Beside:
         try:
             theirs = self.duck.query(self.world.query)
         except (duckdb.BinderException, duckdb.NotImplementedException, duckdb.ParserException):
-            self.judges = False
             return
         wrong = difference(db.view(VIEW).rows(), theirs)
         assert not wrong, f"{wrong}\n{story}"

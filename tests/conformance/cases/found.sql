@@ -1,9 +1,12 @@
 --! dataset letters
 --! case equal_to_itself
+-- random query, seed 1475
 SELECT a, b FROM r WHERE NOT (b <> b)
 --! case equal_to_itself_in_anti_join
+-- random query, seed 1635
 SELECT x.a FROM r x LEFT ANTI JOIN r y ON x.a = y.a AND y.b = y.b
 --! case distinct_count_of_what_is_matched
+-- random query, seed 1582
 SELECT x.k FROM (SELECT b - b AS k FROM r) x WHERE 0 >= (SELECT COUNT(DISTINCT y.b) FROM r y WHERE y.b = x.k)
 --! case condition_on_outer_side
 SELECT r.a, x.n FROM r LEFT JOIN (SELECT b, COUNT(DISTINCT c) AS n FROM s GROUP BY b) x ON r.b + 0 = x.b WHERE COALESCE(x.n, 0) <= 1
