@@ -66,6 +66,8 @@ class Grammar:
     def plain(self, depth: int, outer: Scope, kinds: list[str] | None = None) -> tuple[str, Output]:
         """SELECT expressions FROM ... WHERE ...; `kinds`: those of the columns."""
         source, scope = self.source(depth, outer)
+        if self.c.chance(6):
+            source, scope = self.exploded(source, scope)
         wanted = kinds or [self.c.pick(scope).kind for _ in range(self.c.number(1, 3))]
         items, output = [], []
         for kind in wanted:
@@ -262,17 +264,22 @@ class Grammar:
         return f"{left} {kind} {right} ON {on}", scope
 
     def lateral(self, left: str, scope: Scope) -> tuple[str, Scope]:
-        """A subquery, or the elements of an array, for each row of what stands before."""
+        """A subquery for each row of what stands before."""
         alias, name = self.fresh("l"), self.fresh("z")
-        numbers = [v for v in scope if v.kind == "INT"]
-        if numbers and self.c.chance(40):
-            items = ", ".join(self.c.pick(numbers).text for _ in range(2))
-            text = f"{left} LATERAL VIEW explode(array({items})) {alias} AS {name}"
-            return text, (*scope, Visible(f"{alias}.{name}", "INT"))
         source, inner = self.leaf(0)
         text, kind = self.aggregate(inner)
         body = f"SELECT {text} AS {name} FROM {source}{self.where(0, inner, scope)}"
         return f"{left} CROSS JOIN LATERAL ({body}) {alias}", (*scope, Visible(f"{alias}.{name}", kind))
+
+    def exploded(self, source: str, scope: Scope) -> tuple[str, Scope]:
+        """LATERAL VIEW stands after all joins."""
+        numbers = [v for v in scope if v.kind == "INT"]
+        if not numbers:
+            return source, scope
+        alias, name = self.fresh("l"), self.fresh("z")
+        items = ", ".join(self.c.pick(numbers).text for _ in range(2))
+        text = f"{source} LATERAL VIEW explode(array({items})) {alias} AS {name}"
+        return text, (*scope, Visible(f"{alias}.{name}", "INT"))
 
     def leaf(self, depth: int) -> tuple[str, Scope]:
         alias = self.fresh("a")
