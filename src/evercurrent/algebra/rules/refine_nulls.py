@@ -34,7 +34,9 @@ def refine_nulls(plan: Plan, knowledge: Knowledge) -> Plan:
             return rewrite_term(simplify(rewrite_term(t, known)), as_said)
 
         def on_output(column: Column, t: Term) -> Column:
-            if isinstance(t, Column) and t.name == column.name:  # the map may go: then the input itself is read
+            if (
+                isinstance(t, Column) and t.name == column.name
+            ):  # the map may go: then the input itself is read
                 return replace(column, nullable=said[t.name])
             return replace(column, nullable=nullable(rewrite_term(t, known)))
 
