@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from evercurrent.catalog.classes import Schema
 from evercurrent.catalog.nodes import Assertion, ForeignKey, Table, View
 from evercurrent.data.types import Member
 
@@ -33,6 +34,8 @@ class Catalog:
     views: dict[str, View] = field(default_factory=dict)
     assertions: dict[str, Assertion] = field(default_factory=dict)
     view_keys: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    schema: Schema = field(default_factory=Schema)
+    """The classes; the tables of their objects (`extents`) stand among the tables."""
 
     def table(self, name: str) -> Table | None:
         return self.tables.get(name.lower())
@@ -61,6 +64,7 @@ class Catalog:
             {k: v for k, v in self.views.items() if k != key},
             {k: v for k, v in self.assertions.items() if k != key},
             {k: v for k, v in self.view_keys.items() if k != key},
+            self.schema,
         )
 
     # --- Knowledge -----------------------------------------------------------------------------------------
