@@ -59,6 +59,11 @@ def test_view_equals_query_seeded(seed: int) -> None:
     follow(Seeded(seed))
 
 
+def test_aggregates_are_reduced_in_one_round() -> None:
+    """Found by chance: two aggregates in one tree of joins, each of which a filtered relation reduces."""
+    follow(Seeded(401311), depth=3)
+
+
 @given(st.data())
 def test_view_equals_query(data: Any) -> None:
     follow(Drawn(data.draw))

@@ -34,24 +34,37 @@ def reduce_aggregate(plan: Plan, knowledge: Knowledge) -> Plan:
     def reduce(p: Plan) -> Plan:
         match p:
             case Join():
-                factors, conditions = flatten(p)
-                pairs = equal_columns(conditions)
-                for i, factor in enumerate(factors):
-                    others = [part for j, f in enumerate(factors) if j != i for part in parts(f)[0]]
-                    inner = [e for j, f in enumerate(factors) if j != i for e in parts(f)[1]]
-                    reduced = reduce_side(factor, others, pairs + inner, knowledge, fresh)
-                    if reduced is not None:
-                        return with_factor(p, factor, reduced)
+                while (reduced := reduce_factor(p, knowledge, fresh)) is not None:
+                    p = reduced
                 return p
             case Outer("left", left, right, condition):
                 others, inner = parts(left)
                 pairs = equal_columns(conjuncts(condition)) + inner
-                reduced = reduce_side(right, others, pairs, knowledge, fresh)
-                return p if reduced is None else replace(p, right=reduced)
+                while (side := reduce_side(right, others, pairs, knowledge, fresh)) is not None:
+                    right = side
+                return p if right is p.right else replace(p, right=right)
             case _:
                 return p
 
     return rewrite_down(plan, reduce)
+
+
+def reduce_factor(plan: Join, knowledge: Knowledge, fresh: Names) -> Join | None:
+    """The tree of joins with one more aggregate among its factors reduced; None if there is no more to reduce.
+
+    Each relation reduces an aggregate once (`already`), so this comes to an end.
+    """
+    factors, conditions = flatten(plan)
+    pairs = equal_columns(conditions)
+    for i, factor in enumerate(factors):
+        others = [part for j, f in enumerate(factors) if j != i for part in parts(f)[0]]
+        inner = [e for j, f in enumerate(factors) if j != i for e in parts(f)[1]]
+        reduced = reduce_side(factor, others, pairs + inner, knowledge, fresh)
+        if reduced is not None:
+            result = with_factor(plan, factor, reduced)
+            assert isinstance(result, Join)
+            return result
+    return None
 
 
 def with_factor(plan: Plan, old: Plan, new: Plan) -> Plan:
