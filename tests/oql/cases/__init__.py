@@ -1,0 +1,1 @@
+"""Named queries, one construct each, with answers worked out by hand on the graphs of `tests.oql.graphs`."""

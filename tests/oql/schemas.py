@@ -1,0 +1,215 @@
+"""The schemas of the papers, as ODL and as classes of the plain model.
+
+COMPANY is the schema of Ali, Fernandes, Paton (2000), figure 1, with two operations. SHOP is that of Nakamura (2001),
+figure 6, as far as its three queries show it. ZOO has an attribute of every kind and a relationship of every cardinality.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.oql.oracle.model import Class
+
+PERSON, EMPLOYEE, DEPARTMENT = ("class", "person"), ("class", "employee"), ("class", "department")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """One schema, said twice."""
+
+    odl: str
+    classes: tuple[Class, ...]
+
+
+COMPANY = Schema(
+    """
+class person
+  ( extent Persons ){
+    attribute string name;
+    attribute unsigned short age;
+    attribute string address;
+    string describe();};
+class department
+  ( extent Departments ){
+    attribute string name;
+    attribute string address;
+    relationship set<employee> employees
+      inverse employee::dept;};
+class employee extends person
+  ( extent Employees ) {
+    attribute unsigned long salary;
+    attribute set<person> dependents;
+    relationship department dept
+      inverse department::employees;
+    attribute employee manager;
+    string describe();
+    long yearlyPay();
+    long raised(in long by);};
+""",
+    (
+        Class(
+            "person",
+            "Persons",
+            {"name": "string", "age": "int", "address": "string"},
+            operations={"describe": ("string", lambda o: f"person {o.values['name']}")},
+        ),
+        Class(
+            "department",
+            "Departments",
+            {"name": "string", "address": "string", "employees": ("set", EMPLOYEE)},
+            inverses={"employees": ("employee", "dept")},
+        ),
+        Class(
+            "employee",
+            "Employees",
+            {"salary": "int", "dependents": ("set", PERSON), "dept": DEPARTMENT, "manager": EMPLOYEE},
+            parent="person",
+            inverses={"dept": ("department", "employees")},
+            operations={
+                "describe": ("string", lambda o: f"employee {o.values['name']}"),
+                "yearlyPay": (
+                    "int",
+                    lambda o: None if o.values["salary"] is None else o.values["salary"] * 12,
+                ),
+                "raised": (
+                    "int",
+                    lambda o, by: None if o.values["salary"] is None else o.values["salary"] + by,
+                ),
+            },
+        ),
+    ),
+)
+
+SHOP = Schema(
+    """
+class Customer (extent customers) { attribute string name; };
+class Product (extent products) { attribute string name; attribute long cost; };
+class OrderLineItem (extent orderLineItems) {
+  attribute Product product; attribute long quantity; attribute long price; };
+class Order (extent orders) {
+  attribute long no; attribute struct Day { long monthIndex; long year; } date;
+  attribute Customer customer; attribute list<OrderLineItem> orderLineItems; };
+class SaleLineItem (extent saleLineItems) {
+  attribute Product product; attribute long price; attribute long quantity; };
+class Payment (extent payments) { attribute long amount; };
+class Sale (extent sales) {
+  attribute long no; attribute Order order;
+  attribute set<SaleLineItem> saleLineItems; attribute bag<Payment> payments; };
+class CashReceipt (extent cashReceipts) { attribute long checkAmount; };
+""",
+    (
+        Class("Customer", "customers", {"name": "string"}),
+        Class("Product", "products", {"name": "string", "cost": "int"}),
+        Class(
+            "OrderLineItem",
+            "orderLineItems",
+            {"product": ("class", "Product"), "quantity": "int", "price": "int"},
+        ),
+        Class(
+            "Order",
+            "orders",
+            {
+                "no": "int",
+                "date": ("struct", (("monthIndex", "int"), ("year", "int"))),
+                "customer": ("class", "Customer"),
+                "orderLineItems": ("list", ("class", "OrderLineItem")),
+            },
+        ),
+        Class(
+            "SaleLineItem",
+            "saleLineItems",
+            {"product": ("class", "Product"), "price": "int", "quantity": "int"},
+        ),
+        Class("Payment", "payments", {"amount": "int"}),
+        Class(
+            "Sale",
+            "sales",
+            {
+                "no": "int",
+                "order": ("class", "Order"),
+                "saleLineItems": ("set", ("class", "SaleLineItem")),
+                "payments": ("bag", ("class", "Payment")),
+            },
+        ),
+        Class("CashReceipt", "cashReceipts", {"checkAmount": "int"}),
+    ),
+)
+
+ZOO = Schema(
+    """
+class keeper (extent Keepers) {
+  attribute string name;
+  relationship set<animal> wards inverse animal::keepers;
+  relationship badge badge inverse badge::holder; };
+class badge (extent Badges) {
+  attribute long number;
+  relationship keeper holder inverse keeper::badge; };
+class cage (extent Cages) {
+  attribute string label;
+  relationship list<animal> row inverse animal::cage; };
+class animal (extent Animals) {
+  attribute string name;
+  attribute boolean tame;
+  attribute long legs;
+  attribute double weight;
+  attribute decimal(10,2) price;
+  attribute date born;
+  attribute timestamp seen;
+  attribute enum mood {calm, cross, asleep} mood;
+  attribute struct Place { long row; string hall; } home;
+  attribute set<string> tags;
+  attribute bag<long> meals;
+  attribute list<long> scores;
+  attribute dictionary<string, long> notes;
+  attribute list<animal> friends;
+  attribute animal rival;
+  relationship set<keeper> keepers inverse keeper::wards;
+  relationship cage cage inverse cage::row; };
+class bird extends animal (extent Birds) { attribute double span; };
+""",
+    (
+        Class(
+            "keeper",
+            "Keepers",
+            {"name": "string", "wards": ("set", ("class", "animal")), "badge": ("class", "badge")},
+            inverses={"wards": ("animal", "keepers"), "badge": ("badge", "holder")},
+        ),
+        Class(
+            "badge",
+            "Badges",
+            {"number": "int", "holder": ("class", "keeper")},
+            inverses={"holder": ("keeper", "badge")},
+        ),
+        Class(
+            "cage",
+            "Cages",
+            {"label": "string", "row": ("list", ("class", "animal"))},
+            inverses={"row": ("animal", "cage")},
+        ),
+        Class(
+            "animal",
+            "Animals",
+            {
+                "name": "string",
+                "tame": "boolean",
+                "legs": "int",
+                "weight": "float",
+                "price": "decimal",
+                "born": "date",
+                "seen": "timestamp",
+                "mood": "string",
+                "home": ("struct", (("row", "int"), ("hall", "string"))),
+                "tags": ("set", "string"),
+                "meals": ("bag", "int"),
+                "scores": ("list", "int"),
+                "notes": ("dictionary", "string", "int"),
+                "friends": ("list", ("class", "animal")),
+                "rival": ("class", "animal"),
+                "keepers": ("set", ("class", "keeper")),
+                "cage": ("class", "cage"),
+            },
+            inverses={"keepers": ("keeper", "wards"), "cage": ("cage", "row")},
+        ),
+        Class("bird", "Birds", {"span": "float"}, parent="animal"),
+    ),
+)
