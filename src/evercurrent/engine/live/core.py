@@ -12,6 +12,7 @@ from typing import Any
 
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, State
+from evercurrent.engine.live.defer import deferred
 from evercurrent.engine.live.emit import Emitter, signed
 from evercurrent.engine.live.keyed import is_unit
 from evercurrent.engine.live.layout import Layout, Storage, lay_out
@@ -38,7 +39,13 @@ class Kept:
 class Core:
     """A program with its states; whatever `kept` does not hold starts empty."""
 
-    def __init__(self, program: Program, kept: Kept, layouts: Mapping[str, Layout] | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        kept: Kept,
+        layouts: Mapping[str, Layout] | None = None,
+        hybrid: frozenset[str] = frozenset(),
+    ) -> None:
         self.program = program
         layouts = lay_out(program) if layouts is None else layouts
         self.storages = {
@@ -59,7 +66,13 @@ class Core:
                     groups.refill()
                 self.groups[r.name] = groups
         self.journal: list[Entry] = []
-        self.emitter = Emitter(program, self.storages, self.groups, self.fixpoints, self.journal)
+        self.emitter = Emitter(
+            program, self.storages, self.groups, self.fixpoints, self.journal, hybrid=hybrid
+        )
+        numbers, objects = self.emitter.numbers, self.emitter.namespace.objects
+        waiting = deferred(program, hybrid, ())
+        self.waiting: list[dict[Any, Any]] = [objects[f"t{numbers[name]}"] for name in sorted(waiting)]
+        """The touched keys of relations whose stages can wait."""
         self.files: list[str] = []
         self.listed = {
             name
@@ -104,6 +117,8 @@ class Core:
     def transactions(self, watch: Collection[str]) -> Variant:
         """The variant with undo for these watched relations; mostly they are the same as before."""
         if self._transactions is None or self._asked != watch:
+            if self._transactions is not None:
+                self.flush()  # what waited so far may not wait any longer
             self._asked = frozenset(watch)
             self._transactions = self.variant(self._asked, True)
         return self._transactions
@@ -155,9 +170,32 @@ class Core:
 
     def undo(self) -> None:
         undo(self.journal)
+        self._forget_deltas()
+
+    def _forget_deltas(self) -> None:
         for table in self.emitter.tables:
-            table.clear()
+            if not any(table is kept for kept in self.waiting):
+                table.clear()
         self.emitter.out.clear()
+
+    def flush(self) -> None:
+        """Run the stages that have waited; all or nothing, and undone with the transaction that is open, if one is."""
+        if not any(self.waiting):
+            return
+        begin = len(self.journal)
+        for table in self.waiting:
+            if table:
+                self.journal.append((restore, table, dict(table)))
+        try:
+            self.variant(frozenset(), True).flush()
+        except BaseException:
+            tail = self.journal[begin:]
+            del self.journal[begin:]
+            undo(tail)
+            self._forget_deltas()
+            raise
+        if not begin:
+            self.journal.clear()
 
     def repair(self) -> None:
         """Build anew what is derived from the dictionaries."""
@@ -199,6 +237,12 @@ class Core:
         return (pair for pair in outputs if pair is not None)
 
 
+def restore(table: dict[Any, Any], content: dict[Any, Any]) -> None:
+    """Put back what was noted in a table."""
+    table.clear()
+    table.update(content)
+
+
 NOTHING: tuple[Run | None, Callable[[], None]] = (None, lambda: None)
 """For inputs that the program does not know."""
 
@@ -221,6 +265,7 @@ class Variant:
             n: (run, namespace[f"finish_{numbers[n]}"]) for n, run in self.inputs
         }
         self.finish: Callable[[], None] = namespace["finish"]
+        self.flush: Callable[[], None] = namespace["flush"]
         self.watched = [(numbers[n], n, n in self.alone) for n in watched if n in numbers]
         self.out = core.emitter.out
 

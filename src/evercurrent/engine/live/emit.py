@@ -30,6 +30,7 @@ from evercurrent.delta.program import (
     Relation,
     Rule,
 )
+from evercurrent.engine.live.defer import deferred
 from evercurrent.engine.live.keyed import is_unit, write_finalizer
 from evercurrent.engine.live.layout import Layout, Storage
 from evercurrent.engine.live.paths import Target, Touch
@@ -89,6 +90,8 @@ class Emitter:
     tables: list[dict[Any, Any] | list[Any]] = field(default_factory=list)
     bodies: set[str] = field(default_factory=set)
     checked: frozenset[str] = frozenset()
+    hybrid: frozenset[str] = frozenset()
+    """The relations of hybrid views, see `defer`."""
 
     def __post_init__(self) -> None:
         objects = self.namespace
@@ -167,14 +170,16 @@ class Emitter:
         for name, rules in plan.rules.items():
             if rules:
                 pieces[name] = self._run(plan, name, rules, journal)
+        waiting = deferred(self.program, self.hybrid, watched)
         derived = [r for r in self.program.relations if not isinstance(r, Input) and self._moves(plan, r)]
         for r in derived:
             pieces[r.name] = pieces.get(r.name, "") + self._stage(plan, r, watched, journal)
         finish = Writer()
-        self._write_finish(finish, "finish", derived)
+        self._write_finish(finish, "finish", [r for r in derived if r.name not in waiting])
+        self._write_finish(finish, "flush", derived)
         for source in self.program.relations:
             if isinstance(source, Input):
-                moved, _ = reachable(plan, source.name)
+                moved, _ = reachable(plan, source.name, waiting)
                 self._write_finish(finish, f"finish_{self.numbers[source.name]}", moved)
         pieces[""] = finish.text()
         return pieces
@@ -342,7 +347,7 @@ class Emitter:
         """The function for one row of an input that comes or goes, and its name. It needs the plain variant."""
         plan = plan_for(self.program, frozenset())
         self.checked = frozenset()
-        moved, rules = reachable(plan, name)
+        moved, rules = reachable(plan, name, deferred(self.program, self.hybrid, ()))
         own = plan.rules.get(name, ())
         single = self._single(moved, own, rules, sign)
         function = f"{'insert' if sign > 0 else 'delete'}_{self.numbers[name]}"

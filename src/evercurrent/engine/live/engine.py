@@ -36,9 +36,13 @@ class LiveEngine:
 
     # --- installing ----------------------------------------------------------------------------------------
 
-    def install(self, program: Program, contents: Contents) -> None:
-        """Run this program from now on. `contents` lists the rows of the inputs, for states that are new."""
+    def install(self, program: Program, contents: Contents, hybrid: frozenset[str] = frozenset()) -> None:
+        """Run this program from now on. `contents` lists the rows of the inputs, for states that are new.
+
+        `hybrid` are the relations of views whose derived values may wait until they are read, see `flush`.
+        """
         old = self.core
+        old.flush()
         kept = Kept()
         layouts = lay_out(program)
         known = {s.name: s for s in old.program.states}
@@ -59,7 +63,7 @@ class LiveEngine:
         }
         if new_states or new_fixpoints:
             self._fill(program, kept, new_states, new_fixpoints, contents)
-        core = Core(program, kept, layouts)
+        core = Core(program, kept, layouts, hybrid)
         old.release()
         self.core = core
 
@@ -133,6 +137,10 @@ class LiveEngine:
     def commit(self) -> None:
         """Forget how to take the last transaction back."""
         self.core.journal.clear()
+
+    def flush(self) -> None:
+        """Bring hybrid views up to date."""
+        self.core.flush()
 
     def trigger(self, table: str, sign: int) -> Callable[[Row], None]:
         """The function of one row that comes (+1) or goes (-1): no undo, no watching."""

@@ -124,8 +124,11 @@ def only_inside(program: Program, fixpoint: Fixpoint) -> set[str] | None:
     return None if filled & elsewhere or inside(program, fixpoint) else filled
 
 
-def reachable(plan: Plan, start: str) -> tuple[list[Relation], list[Rule]]:
-    """The relations that a delta of `start` can move, in order, and all rules that can run by it."""
+def reachable(plan: Plan, start: str, waiting: Collection[str] = ()) -> tuple[list[Relation], list[Rule]]:
+    """The relations that a delta of `start` can move, in order, and all rules that can run by it.
+
+    What is `waiting` does not move now, nor does what can only move by it.
+    """
     names, rules = {start}, []
     frontier = [start]
     by_state: dict[str, list[str]] = {}
@@ -138,7 +141,11 @@ def reachable(plan: Plan, start: str) -> tuple[list[Relation], list[Rule]]:
     while frontier:
         for rule in plan.rules.get(frontier.pop(), ()):
             rules.append(rule)
-            moved = [n for n in (rule.into, *by_state.get(rule.into, ())) if n in plan.followed]
+            moved = [
+                n
+                for n in (rule.into, *by_state.get(rule.into, ()))
+                if n in plan.followed and n not in waiting
+            ]
             if rule.into in loops:
                 moved += [n for loop in loops[rule.into].loops for n in (loop.name, loop.inner)]
             for name in moved:
