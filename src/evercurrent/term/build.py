@@ -34,6 +34,7 @@ from evercurrent.data.types import (
     Map,
     Member,
     Null,
+    Reference,
     String,
     Struct,
     Type,
@@ -174,6 +175,8 @@ def cast(term: Term, type: Type, *, strict: bool = True, place: Place | None = N
         return term
     if isinstance(term.type, String) and isinstance(type, String) and type.length is None:
         return term
+    if isinstance(term.type, Reference) and isinstance(type, Reference):
+        return term  # an identity, whatever the class
     if isinstance(term, Literal) and term.value is None:
         return Literal(None, type)
     if not castable(term.type, type):

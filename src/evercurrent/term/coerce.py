@@ -31,6 +31,7 @@ from evercurrent.data.types import (
     Map,
     Member,
     Null,
+    Reference,
     String,
     Struct,
     Timestamp,
@@ -131,7 +132,7 @@ def _widen(a: Type, b: Type) -> Type | None:
             return BIGINT
         case String(), (Float() | Decimal()):
             return DOUBLE
-        case String(), (Array() | Map() | Struct() | Interval() | Null()):
+        case String(), (Array() | Map() | Struct() | Interval() | Null() | Reference()):
             return None
         case String(), _:
             return b
@@ -141,6 +142,10 @@ def _widen(a: Type, b: Type) -> Type | None:
             return TIMESTAMP
         case Interval(unit=x), Interval(unit=y) if x == y:
             return Interval(x)
+        case Reference(), Reference():
+            return a  # which class does not matter to a comparison; a front end that cares has found it before
+        case Reference(), Integer():
+            return BIGINT
         case Array(x), Array(y):
             return Array(common_of_two(x, y))
         case Map(k, v), Map(l, w):
@@ -188,6 +193,8 @@ def implicit(source: Type, target: Type) -> bool:
             return True
         case Interval(unit=x), Interval(unit=y):
             return x == y
+        case Reference(), (Reference() | Integer(64)):
+            return True
         case Array(x), Array(y):
             return implicit(x, y)
         case Map(k, v), Map(l, w):

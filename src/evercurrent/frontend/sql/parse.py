@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from sqlglot import exp
 
 from evercurrent.calculus.nodes import Ordered
+from evercurrent.calculus.paths import resolve
 from evercurrent.calculus.scope import Names
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.data.types import Member
@@ -25,7 +26,7 @@ from evercurrent.frontend.sql.ddl import Policy
 from evercurrent.frontend.sql.parameters import Parameters, bind
 from evercurrent.frontend.sql.results import Result
 from evercurrent.frontend.sql.scope import Env, Rows, Visible
-from evercurrent.frontend.sql.statements import Modify, Select, Statement
+from evercurrent.frontend.sql.statements import Modify, Select, Statement, with_lookups
 from evercurrent.frontend.sql.syntax import Tokens, parse_tokens, split
 from evercurrent.source import Place
 from evercurrent.term.nodes import Column, Term
@@ -48,7 +49,7 @@ def parse_statement(
     with _guarded(text):
         tokens, constants = bind(_single(text), parameters)
         env = Env(text, catalog, Names(), parameters=constants)
-        statement = _statement(env, tokens, policy)
+        statement = with_lookups(_statement(env, tokens, policy), catalog)
         if constants and not isinstance(statement, Select | Modify):
             raise QueryError(
                 "parameters can stand in queries and changes, not in definitions",
@@ -66,7 +67,7 @@ def parse_query(text: str, catalog: Catalog) -> Ordered:
         result = _query(env, node)
         if len(result.names) != len(result.query.fields):
             raise env.unsupported("ordering by what is not in the select list", node)
-        return Ordered(result.query, result.order)
+        return Ordered(resolve(result.query, catalog), result.order)
 
 
 def parse_expression(text: str, fields: Sequence[Member]) -> Term:

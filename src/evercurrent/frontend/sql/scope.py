@@ -19,9 +19,10 @@ from typing import NoReturn
 from sqlglot import exp
 
 from evercurrent.calculus.nodes import Query
+from evercurrent.calculus.paths import step
 from evercurrent.calculus.scope import Names
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.data.types import Struct
+from evercurrent.data.types import Reference, Struct
 from evercurrent.errors import EvercurrentError, QueryError, UnsupportedError
 from evercurrent.frontend.sql.functions import UNSTABLE
 from evercurrent.frontend.sql.names import place_of, suggestion
@@ -272,8 +273,10 @@ class Bound(Level):
 
 
 def member(env: Env, term: Term, name: str, node: exp.Expr) -> Term:
-    """A member of a struct, or what `build.field` makes of a map or an array of structs."""
+    """A member of a struct, a step along a path, or what `build.field` makes of a map or an array of structs."""
     if isinstance(term.type, Struct) and term.type.position(name) is None:
         hint = suggestion(name, [m.name for m in term.type.members])
         raise env.wrong(f"there is no member {name} in {term.type}", node, hint=hint)
+    if isinstance(term.type, Reference):
+        return step(env.catalog.schema, term, name, env.place(node))
     return build.field(term, name, place=env.place(node))

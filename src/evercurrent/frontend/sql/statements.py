@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal as Choice
+from typing import assert_never, cast
 
 from evercurrent.calculus.nodes import Ordered, Query
+from evercurrent.calculus.paths import resolve
+from evercurrent.calculus.walk import relations_of
+from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import Assertion, Table, View
 
 
@@ -68,3 +72,24 @@ class Modify:
 Statement = CreateTable | CreateView | CreateAssertion | DropRelation | Truncate | Select | Modify
 
 INSERT, DELETE, UPDATE = 1, 2, 3
+
+
+def with_lookups(statement: Statement, catalog: Catalog) -> Statement:
+    """The statement with the paths of its query as lookups in extents."""
+    match statement:
+        case CreateView(View(query=query) as view):
+            resolved = resolve(cast(Query, query), catalog)
+            return replace(statement, view=replace(view, query=resolved, uses=relations_of(resolved)))
+        case CreateAssertion(Assertion(query=query) as assertion):
+            resolved = resolve(cast(Query, query), catalog)
+            return replace(
+                statement, assertion=replace(assertion, query=resolved, uses=relations_of(resolved))
+            )
+        case Select(Ordered(query) as ordered):
+            return replace(statement, ordered=replace(ordered, query=resolve(query, catalog)))
+        case Modify(query=query):
+            return replace(statement, query=resolve(query, catalog))
+        case CreateTable() | DropRelation() | Truncate():
+            return statement
+        case _:
+            assert_never(statement)

@@ -28,6 +28,7 @@ from evercurrent.data.types import (
     Interval,
     Map,
     Null,
+    Reference,
     String,
     Struct,
     Timestamp,
@@ -74,6 +75,8 @@ def cast_fails(source: Type, target: Type) -> bool:
             return q - t < p - s + (t < s)
         case ((Date() | Timestamp()), (Date() | Timestamp())):
             return False
+        case (Reference(), _) | (_, Reference()):
+            return False
         case Null(), _:
             return False
         case _:
@@ -100,6 +103,10 @@ def conversion(source: Type, target: Type, strict: bool = True) -> Conversion | 
             return _number_to_timestamp(source)
         case Timestamp(zone=True), (Integer() | Decimal() | Float()):
             return _timestamp_to_number(target)
+        case Reference(), Reference():
+            return _same
+        case (Reference(), Integer(64)) | (Integer(), Reference()):
+            return _same
         case Date(), Timestamp():
             return midnight
         case Timestamp(), Date():
