@@ -1,0 +1,9 @@
+"""A program analyser: fifteen patterns of bugs as live views over Java class files.
+
+    python -m examples.analyser PATH [--follow]
+
+constants, opcodes, code, classfile   the class-file format: bytes to a `ClassFile`
+facts                                 a class as rows of six tables
+bugs, reference                       the patterns, and each as a function over plain lists
+sources                               folders and archives of class files
+"""
