@@ -20,11 +20,24 @@ Keeping = Choice["table", "array"]
 
 
 @dataclass(frozen=True, slots=True)
+class Limit:
+    """What a value may be beyond its type: the bounds of ODL's unsigned types, octets and times; an enumeration's labels."""
+
+    least: int | None = None
+    greatest: int | None = None
+    labels: tuple[str, ...] = ()
+
+
+Path = tuple[str, ...]
+"""The way to a part of a value: "element" of a collection, "key" and "value" of a dictionary, a member of a struct."""
+
+
+@dataclass(frozen=True, slots=True)
 class Attribute:
     """A value, a struct, a reference, or a collection (`Collection`, `Map` for a dictionary) of any of them.
 
     `least` and `greatest` bound what ODL's unsigned types and octets can hold; `labels` are the values of an enumeration,
-    which is a string.
+    which is a string. `inner` are such limits of parts of the value.
     """
 
     name: str
@@ -35,6 +48,13 @@ class Attribute:
     greatest: int | None = None
     labels: tuple[str, ...] = ()
     place: Place | None = field(default=None, compare=False, repr=False)
+    inner: tuple[tuple[Path, Limit], ...] = ()
+
+    def limit(self, path: Path = ()) -> Limit:
+        """The limit of the value, or of a part of it."""
+        if not path:
+            return Limit(self.least, self.greatest, self.labels)
+        return dict(self.inner).get(path, Limit())
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +101,7 @@ class Class:
     properties: tuple[Property, ...] = ()
     operations: tuple[Operation, ...] = ()
     place: Place | None = field(default=None, compare=False, repr=False)
+    module: str = ""
 
     @property
     def relation(self) -> str:

@@ -97,3 +97,16 @@ def base_tables(catalog: Catalog, names: frozenset[str]) -> frozenset[str]:
         else:
             waiting += uses(view)
     return frozenset(result)
+
+
+def views_under(names: frozenset[str], catalog: Catalog) -> list[View]:
+    """The views among these relations and those that they read, each after what it reads."""
+    needed: set[str] = set()
+    waiting = [name.lower() for name in names]
+    while waiting:
+        name = waiting.pop()
+        view = catalog.view(name)
+        if view is not None and name not in needed:
+            needed.add(name)
+            waiting += uses(view)
+    return [view for view in view_order(catalog) if view.name.lower() in needed]

@@ -8,7 +8,8 @@
     relationship, to one       a column, like an attribute
     relationship, to many,     nothing of its own: the objects of the target whose column refers to the owner
     inverse to one
-    ordered, or many to many   a table like that of a collection; of many to many, the end that is declared first keeps it
+    ordered, or many to many   a table like that of a collection; of many to many, an ordered end keeps it, else the one that is
+                               declared first
 
 `place_of` says for a property which of these it is; front ends read it and nothing else.
 
@@ -207,8 +208,8 @@ def _keeps(schema: Schema, declaring: Class, end: Relationship) -> bool:
     """Whether this end of a relationship keeps the table: an ordered end, else the one that is declared first."""
     other_class, other = schema.properties(end.target)[end.inverse]
     assert isinstance(other, Relationship)
-    if other.kind == "one" or (end.kind == "list") != (other.kind == "list"):
-        return end.kind == "list"
+    if end.kind == "list" or other.kind in ("one", "list"):
+        return end.kind == "list"  # of two ordered ends each keeps its own order
     order = list(schema.classes)
     mine = (order.index(declaring.name), [p.name for p in declaring.properties].index(end.name))
     theirs = (order.index(other_class.name), [p.name for p in other_class.properties].index(other.name))

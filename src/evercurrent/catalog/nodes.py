@@ -59,6 +59,10 @@ class Table:
         return tuple(Member(c.name, c.type, c.nullable) for c in self.columns)
 
 
+Mode = Choice["strict", "lazy", "hybrid"]
+"""When a view moves: at the commit; when it is read; or its collections at the commit and derived values when it is read."""
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """A maintained query. `query` is a `calculus` query, kept as the front end wrote it; `order` is how it is read.
@@ -73,6 +77,7 @@ class View:
     text: str = ""
     language: Choice["sql", "oql", "python"] = "sql"
     policy: Choice["incremental", "auto", "full"] = "incremental"
+    mode: Mode = "strict"
     uses: frozenset[str] = frozenset()
 
 
