@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from evercurrent.catalog.nodes import Mode
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.session.feed import Feed
 from evercurrent.session.results import Result
@@ -75,16 +76,25 @@ class Database:
 
     # --- statements ----------------------------------------------------------------------------------------
 
-    def execute(self, sql: str, parameters: Parameters = None, *, policy: Policy | None = None) -> Result:
+    def execute(
+        self,
+        sql: str,
+        parameters: Parameters = None,
+        *,
+        policy: Policy | None = None,
+        mode: Mode | None = None,
+    ) -> Result:
         """Run a statement, or several parted by semicolons; returns the result of the last.
 
         `parameters` stand for `?` (a sequence) or `:name` (a mapping); they are values, whatever is written in them.
         `policy` is for views that the statements create: `incremental` (the default) refuses a view that could only be
-        recomputed in full, `auto` recomputes it and says so, `full` always recomputes.
+        recomputed in full, `auto` recomputes it and says so, `full` always recomputes. So is `mode`: a `strict` view (the
+        default) moves at each commit, a `lazy` one when it is read, a `hybrid` one moves its collections at once and derives
+        values when it is read. The answers are the same.
         """
         from evercurrent.session.execute import execute
 
-        return execute(self._session, sql, parameters, policy)
+        return execute(self._session, sql, parameters, policy, mode)
 
     def query(
         self,

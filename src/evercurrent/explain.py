@@ -18,15 +18,17 @@ from typing import TYPE_CHECKING, cast
 from evercurrent.algebra.show import show as show_plan
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.show import show as show_query
+from evercurrent.catalog.dependencies import views_under
 from evercurrent.catalog.nodes import View
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.program import Lookup, Program, Rule, State
 from evercurrent.delta.show import show as show_program
 from evercurrent.display import bytes_text
+from evercurrent.engine.live.defer import deferred
 from evercurrent.engine.live.engine import LiveEngine
 from evercurrent.errors import QueryError
+from evercurrent.session.compile import hybrid_relations
 from evercurrent.session.lineage import Lineage, lineage
-from evercurrent.session.query import views_under
 from evercurrent.session.stats import state_sizes, users_of
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ def explain_view(session: Session, view: View, stage: str | None) -> Explanation
         case "optimised":
             return Explanation(show_plan(stages.plan))
         case "program":
-            return Explanation(show_program(design.program, view.name))
+            return Explanation(show_program(design.program_of(view.name), view.name))
         case _:
             return Explanation(_source(session, view))
 
@@ -102,15 +104,36 @@ def _summary(session: Session, view: View) -> Iterator[str]:
     keys = design.keys.get(view.name, ())
     if keys:
         yield f"  keys    {'; '.join('(' + ', '.join(key) + ')' for key in keys)}"
-    program = design.program
+    program = design.program_of(view.name)
     part = lineage(program, program.views[view.name])
-    yield from _states(session, program, part)
+    yield from _mode(session, view, program, part)
+    yield from _states(session, view, program, part)
     yield from _costs(program, part)
     yield from _assumptions(session, program, part)
 
 
-def _states(session: Session, program: Program, part: Lineage) -> Iterator[str]:
-    sizes = state_sizes(session)
+def _mode(session: Session, view: View, program: Program, part: Lineage) -> Iterator[str]:
+    """When the view moves, and what of it waits."""
+    design = session.maintenance.design
+    if view.mode == "lazy" and view.name in design.lazy:
+        waiting = len(session.maintenance.lazy)
+        yield f"  mode    lazy: everything is deferred until it is read; {waiting:,} changed rows wait now"
+    elif view.mode == "lazy":
+        yield "  mode    lazy, but moved at each commit: a view or an assertion that is not lazy reads it"
+    elif view.mode == "hybrid":
+        watched = [n for n in session.subscribers.watched if n in program.views]
+        hybrid = hybrid_relations(session.catalog, program)
+        waiting_for = deferred(program, hybrid, [program.views[n] for n in watched]) & part.relations
+        if waiting_for:
+            yield f"  mode    hybrid: deferred until it is read: what follows from {', '.join(sorted(waiting_for))}"
+        elif view.name in watched:
+            yield "  mode    hybrid, but nothing is deferred: somebody subscribes to it"
+        else:
+            yield "  mode    hybrid: nothing is to be deferred, values are found when it is read anyway"
+
+
+def _states(session: Session, view: View, program: Program, part: Lineage) -> Iterator[str]:
+    sizes = state_sizes(session, view.name)
     shared = users_of(program)
     yield "  keeps"
     for state in program.states:

@@ -19,7 +19,7 @@ from evercurrent.algebra.optimise import optimise
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.normalize import normalize
 from evercurrent.catalog.catalog import Catalog, Knowledge
-from evercurrent.catalog.dependencies import view_order
+from evercurrent.catalog.dependencies import view_order, views_under
 from evercurrent.data.types import Member
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.program import Program
@@ -58,10 +58,16 @@ class Design:
     recomputed: Mapping[str, Recomputed] = field(default_factory=dict)
     keys: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     refused: frozenset[tuple[str, str]] = frozenset()  # (child, parent) of which nothing is assumed any more
+    lazy: frozenset[str] = frozenset()  # the views that move when they are read
+    later: Program = field(default_factory=lambda: Program((), ()))  # their program
+
+    def program_of(self, view: str) -> Program:
+        """The program that keeps a view."""
+        return self.later if view in self.lazy else self.program
 
     def relation(self, view: str) -> str:
-        """The relation of the program that a view or assertion is."""
-        return self.program.views[view]
+        """The relation of its program that a view or assertion is."""
+        return self.program_of(view).views[view]
 
 
 def assertion_key(name: str) -> str:
@@ -76,17 +82,22 @@ def stages(query: Query, knowledge: Knowledge, known: object = None) -> Stages:
 
 
 def compile_all(
-    catalog: Catalog, previous: Design, refused: frozenset[tuple[str, str]] = frozenset()
+    catalog: Catalog,
+    previous: Design,
+    refused: frozenset[tuple[str, str]] = frozenset(),
+    *,
+    full: bool = True,
 ) -> tuple[Catalog, Design]:
     """The design for everything in the catalog, and the catalog with the keys of its views.
 
+    With `full`, views of the policy `full` have no part in the program; without, only those that cannot have one.
     What the previous design already knows of a view that has not changed, nor anything it reads, is taken over.
     """
     found: dict[str, Stages] = {}
     recomputed: dict[str, Recomputed] = {}
     view_keys: dict[str, tuple[tuple[str, ...], ...]] = {}
     for view in view_order(catalog):
-        if view.policy == "full":
+        if view.policy == "full" and full:
             recomputed[view.name] = Recomputed(view.name, "policy", "its policy is full")
             catalog = catalog.with_view(view, ())
             continue
@@ -99,10 +110,10 @@ def compile_all(
                     raise UnsupportedError(previous.recomputed[view.name].reason)
             else:
                 made = stages(cast(Query, view.query), catalog, known)
-                if view.policy == "auto":
+                if view.policy != "incremental":
                     compile_views({view.name: made.plan}, catalog)  # alone: does it compile at all?
         except UnsupportedError as problem:
-            if view.policy != "auto":
+            if view.policy == "incremental":
                 raise
             recomputed[view.name] = Recomputed(view.name, "unsupported", problem.message)
             catalog = catalog.with_view(view, ())
@@ -118,8 +129,35 @@ def compile_all(
             found[name] = old
         else:
             found[name] = stages(cast(Query, assertion.query), catalog, known)
-    program = compile_views({name: s.plan for name, s in found.items()}, catalog, refused=refused)
-    return catalog, Design(found, program, recomputed, view_keys, refused)
+    lazy = lazy_views(catalog) - recomputed.keys()
+    program = compile_views(
+        {name: s.plan for name, s in found.items() if name not in lazy}, catalog, refused=refused
+    )
+    # What lazy views read is kept a second time for them: it moves when they do.
+    under = {v.name for v in views_under(lazy, catalog)}
+    later = compile_views({name: s.plan for name, s in found.items() if name in under}, catalog, assume=False)
+    return catalog, Design(found, program, recomputed, view_keys, refused, lazy, later)
+
+
+def hybrid_relations(catalog: Catalog, program: Program) -> frozenset[str]:
+    """The relations of a program that are hybrid views and no other ones."""
+    modes: dict[str, set[str]] = {}
+    for name, relation in program.views.items():
+        view = catalog.view(name)
+        modes.setdefault(relation, set()).add(view.mode if view is not None else "strict")
+    return frozenset(relation for relation, found in modes.items() if found == {"hybrid"})
+
+
+def lazy_views(catalog: Catalog) -> frozenset[str]:
+    """The views that can wait until they are read: lazy ones that no view and no assertion needs at the commit."""
+    found: set[str] = set()
+    needed = {u.lower() for a in catalog.assertions.values() for u in a.uses}
+    for view in reversed(view_order(catalog)):
+        if view.mode == "lazy" and view.name.lower() not in needed:
+            found.add(view.name)
+        else:
+            needed |= {u.lower() for u in view.uses}
+    return frozenset(found)
 
 
 def knowledge_of(catalog: Catalog, names: Iterable[str]) -> object:

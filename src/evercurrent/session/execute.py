@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, assert_never
 
 from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.nodes import Assertion, View
+from evercurrent.catalog.nodes import Assertion, Mode, View
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError, EvaluationError, QueryError
@@ -33,7 +34,13 @@ Parameters = Sequence[Any] | Mapping[str, Any] | None
 Policy = Literal["incremental", "auto", "full"]
 
 
-def execute(session: Session, text: str, parameters: Parameters, policy: Policy | None) -> Result:
+def execute(
+    session: Session,
+    text: str,
+    parameters: Parameters,
+    policy: Policy | None,
+    mode: Mode | None = None,
+) -> Result:
     """Run the statements of a text, one after another; the result of the last."""
     from evercurrent.frontend.sql.parse import parse_script, parse_statement
 
@@ -48,8 +55,19 @@ def execute(session: Session, text: str, parameters: Parameters, policy: Policy 
     for one in texts:
         with session.lock:
             statement = parse_statement(one, session.catalog, policy or "incremental", parameters)
-            result = run(session, statement)
+            result = run(session, in_mode(statement, mode))
     return result
+
+
+def in_mode(statement: Statement, mode: Mode | None) -> Statement:
+    """The statement; a view that it creates and that names no mode itself has this one."""
+    from evercurrent.frontend.sql.statements import CreateView
+
+    if mode not in (None, "strict", "lazy", "hybrid"):
+        raise QueryError(f"there is no mode {mode!r}", hint="there is strict, lazy and hybrid")
+    if mode is None or not isinstance(statement, CreateView) or statement.view.mode != "strict":
+        return statement
+    return replace(statement, view=replace(statement.view, mode=mode))
 
 
 def query(session: Session, text: str, parameters: Parameters, pending: bool) -> Result:
@@ -99,7 +117,9 @@ def redefine(node: View | Assertion, catalog: Catalog) -> View | Assertion:
     policy = node.policy if isinstance(node, View) else "incremental"
     statement = parse_statement(node.text, catalog, policy)
     assert isinstance(statement, CreateView | CreateAssertion)
-    return statement.view if isinstance(statement, CreateView) else statement.assertion
+    if isinstance(statement, CreateAssertion):
+        return statement.assertion
+    return replace(statement.view, mode=node.mode) if isinstance(node, View) else statement.view
 
 
 # --- queries -----------------------------------------------------------------------------------------------

@@ -52,9 +52,9 @@ class Feed:
                 self.insert, self.delete = self._slowly(1), self._slowly(-1)
                 return
             store = session.stores[self.table.lower()]
-            engine = session.maintenance.engine
-            self.insert = _storing(store, engine.trigger(self.table, 1), 1)
-            self.delete = _storing(store, engine.trigger(self.table, -1), -1)
+            trigger = session.maintenance.trigger
+            self.insert = _storing(store, trigger(self.table, 1), 1)
+            self.delete = _storing(store, trigger(self.table, -1), -1)
             if not store.table.stored:
                 session.forwarded.add(self.table.lower())
 

@@ -13,10 +13,11 @@ from typing import cast
 from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables, view_order
-from evercurrent.data.zset import ZSet
+from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.live.engine import LiveEngine
 from evercurrent.session.assumptions import broken
-from evercurrent.session.compile import Design, compile_all
+from evercurrent.session.compile import Design, compile_all, hybrid_relations
+from evercurrent.session.lazy import Lazy
 from evercurrent.session.query import run_query
 from evercurrent.session.store import Store
 
@@ -31,6 +32,7 @@ class Maintenance:
         self.catalog = Catalog()
         self.design = Design()
         self.engine = LiveEngine()
+        self.lazy = Lazy()
         self.full: dict[str, ZSet] = {}
         self._full_before: dict[str, ZSet] = {}
         self.notes: list[str] = []
@@ -56,9 +58,10 @@ class Maintenance:
         try:
             if emptied:
                 self.engine.apply({name: -rows for name, rows in emptied.items()})
-            self.engine.install(
-                design.program, lambda name: (full[name] if name in full else tables(name)).items()
-            )
+            contents: Contents = lambda name: full[name] if name in full else tables(name)  # noqa: E731
+            hybrid = hybrid_relations(catalog, design.program)
+            self.engine.install(design.program, lambda name: contents(name).items(), hybrid)
+            self.lazy.install(design.later, contents)
         except BaseException:
             self.engine.undo()
             raise
@@ -91,7 +94,14 @@ class Maintenance:
         result = self._apply_full(deltas, tables) if self.design.recomputed else {}
         views = self.design.program.views
         watched = {name: views[name] for name in watch if name in views}
-        changes = self.engine.apply({**deltas, **result} if result else deltas, frozenset(watched.values()))
+        moving = {**deltas, **result} if result else deltas
+        changes = self.engine.apply(moving, frozenset(watched.values()))
+        if self.lazy.inputs:
+            self.lazy.note(moving)
+            lazy = {name: self.design.relation(name) for name in watch if name in self.design.lazy}
+            if lazy:
+                watched |= lazy
+                changes |= self.lazy.apply(lazy.values())
         for name, relation in watched.items():
             moved = changes.get(relation)
             if moved:
@@ -114,11 +124,13 @@ class Maintenance:
     def commit(self) -> None:
         if self._full_before:
             self._full_before = {}
+        self.lazy.commit()
         self.engine.commit()
 
     def undo(self) -> None:
         if self._full_before:
             self.full, self._full_before = self._full_before, {}
+        self.lazy.undo()
         self.engine.undo()
 
     def _recompute(
@@ -139,4 +151,11 @@ class Maintenance:
         """The rows of a view."""
         if view in self.full:
             return self.full[view]
+        if view in self.design.lazy:
+            return self.lazy.rows(self.design.relation(view))
+        self.engine.flush()
         return ZSet(self.engine.rows(self.design.relation(view)))
+
+    def trigger(self, table: str, sign: int) -> Callable[[Row], object]:
+        """The function of one row of a table that comes (+1) or goes (-1): no undo, no watching."""
+        return self.lazy.trigger(table, sign, self.engine.trigger(table, sign))

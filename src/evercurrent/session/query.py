@@ -15,8 +15,7 @@ from evercurrent.calculus.evaluate import evaluate
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.dependencies import uses, view_order
-from evercurrent.catalog.nodes import View
+from evercurrent.catalog.dependencies import views_under
 from evercurrent.data.zset import ZSet
 from evercurrent.delta.compile import compile_views
 from evercurrent.engine.live.engine import LiveEngine
@@ -90,16 +89,3 @@ def reference(
         return found[name]
 
     return evaluate(query, lambda name: relation(name).items())
-
-
-def views_under(names: frozenset[str], catalog: Catalog) -> list[View]:
-    """The views among these relations and those that they read, each after what it reads."""
-    needed: set[str] = set()
-    waiting = [name.lower() for name in names]
-    while waiting:
-        name = waiting.pop()
-        view = catalog.view(name)
-        if view is not None and name not in needed:
-            needed.add(name)
-            waiting += uses(view)
-    return [view for view in view_order(catalog) if view.name.lower() in needed]

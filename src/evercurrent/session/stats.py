@@ -69,9 +69,11 @@ class Stats:
 def stats(session: Session) -> Stats:
     """Measure everything."""
     with session.lock:
-        program = session.maintenance.design.program
-        users = users_of(program)
-        readers = table_users(program)
+        design = session.maintenance.design
+        readers: dict[str, list[str]] = {}
+        for program in (design.program, design.later):
+            for name, views in table_users(program).items():
+                readers[name] = sorted({*readers.get(name, ()), *views})
         found = [
             Size(
                 "table",
@@ -83,27 +85,31 @@ def stats(session: Session) -> Stats:
             for s in session.stores.values()
             if s.table.stored
         ]
-        sizes = state_sizes(session)
-        for state in program.states:
-            entries, size = sizes.get(state.name, (0, 0))
-            found.append(
-                Size("state", state.name, entries, size, tuple(users.get(state.name, ())), state.why)
-            )
-        recursive = fixpoint_users(program)
-        for name, views in recursive.items():
-            entries, size = sizes.get(name, (0, 0))
-            found.append(
-                Size("state", name, entries, size, tuple(views), "rows of a recursion and their derivations")
-            )
+        for program, engine in (
+            (design.program, session.maintenance.engine),
+            (design.later, session.maintenance.lazy.engine),
+        ):
+            sizes, users = engine.sizes(), users_of(program)
+            for state in program.states:
+                entries, size = sizes.get(state.name, (0, 0))
+                found.append(
+                    Size("state", state.name, entries, size, tuple(users.get(state.name, ())), state.why)
+                )
+            for name, views in fixpoint_users(program).items():
+                entries, size = sizes.get(name, (0, 0))
+                why = "rows of a recursion and their derivations"
+                found.append(Size("state", name, entries, size, tuple(views), why))
         for name, rows in session.maintenance.full.items():
             reason = session.maintenance.design.recomputed[name].reason
             found.append(Size("view", name, len(rows), container_bytes(rows.weights), (name,), reason))
         return Stats(tuple(found), tuple(session.maintenance.notes))
 
 
-def state_sizes(session: Session) -> dict[str, tuple[int, int]]:
-    """Entries and bytes of each state of the program."""
-    return {name: (entries, size) for name, (entries, size) in session.maintenance.engine.sizes().items()}
+def state_sizes(session: Session, view: str) -> dict[str, tuple[int, int]]:
+    """Entries and bytes of each state of the program that keeps a view."""
+    maintenance = session.maintenance
+    engine = maintenance.lazy.engine if view in maintenance.design.lazy else maintenance.engine
+    return engine.sizes()
 
 
 def users_of(program: Program) -> dict[str, list[str]]:

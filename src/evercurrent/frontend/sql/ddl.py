@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from evercurrent.calculus.nodes import Comprehension, Exists, Filter, Generator, Query, Top
 from evercurrent.calculus.walk import relations_of
-from evercurrent.catalog.nodes import Assertion, View
+from evercurrent.catalog.nodes import Assertion, Mode, View
 from evercurrent.data.types import BOOLEAN, Member
 from evercurrent.errors import QueryError
 from evercurrent.frontend.sql import expressions, queries, tables
@@ -30,6 +30,7 @@ from evercurrent.term.nodes import Call, Literal
 
 Policy = Choice["incremental", "auto", "full"]
 POLICIES: tuple[Policy, ...] = ("incremental", "auto", "full")
+MODES: tuple[Mode, ...] = ("strict", "lazy", "hybrid")
 
 
 def create(env: Env, node: exp.Create, text: str, policy: Policy = "incremental") -> Statement:
@@ -94,6 +95,11 @@ def view(env: Env, node: exp.Create, text: str, policy: Policy) -> View:
             node,
             hint="there is incremental, auto, full",
         )
+    mode = options(env, node).get("mode", "strict")
+    if mode not in MODES:
+        raise env.wrong(
+            f"there is no mode {mode}", node.args.get("properties"), node, hint="there is strict, lazy, hybrid"
+        )
     result = queries.query(env, node.expression, keep_order=True)
     identifiers = [c.this if isinstance(c, exp.ColumnDef) else c for c in columns]
     names = renamed(env, result.names, identifiers, node)
@@ -106,6 +112,7 @@ def view(env: Env, node: exp.Create, text: str, policy: Policy) -> View:
         order=result.order,
         text=text,
         policy=chosen,
+        mode=mode,
         uses=relations_of(query),
     )
 

@@ -1,0 +1,106 @@
+"""Lazy views: changes wait, are netted against each other, and are applied when somebody reads.
+
+Lazy views have a program and an engine of their own, over the tables alone: a change of a table costs an entry in a list
+until one of them is read. What a transaction brought and a later one took away is then never worked off at all.
+
+Law. The net change of several transactions moves a view as they would one by one (law 7, composition). The program assumes
+nothing of parents and children, for across transactions a parent may change while children refer to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from evercurrent.data.zset import Row, ZSet
+from evercurrent.delta.program import Input, Program
+from evercurrent.engine.live.engine import LiveEngine
+
+FOLDED = 256
+"""So many transactions wait one by one; then they are netted, so that what waits is no more than what differs."""
+
+
+class Lazy:
+    """The lazy views of a database."""
+
+    def __init__(self) -> None:
+        self.engine = LiveEngine()
+        self.inputs: frozenset[str] = frozenset()
+        self._waiting: list[Mapping[str, ZSet | Iterable[tuple[Row, int]]]] = []
+        self._moved: Mapping[str, ZSet] | None = None
+
+    def install(self, program: Program, contents: Callable[[str], ZSet]) -> None:
+        """Keep these views from now on; `contents` are those of the tables now."""
+        self.settle()
+        self.engine.install(program, lambda name: contents(name).items())
+        self.engine.commit()
+        self.inputs = frozenset(r.name for r in program.relations if isinstance(r, Input) and r.rows is None)
+
+    # --- changes -------------------------------------------------------------------------------------------
+
+    def note(self, deltas: Mapping[str, ZSet]) -> None:
+        """A transaction that is about to be committed."""
+        self._moved = {name: delta for name, delta in deltas.items() if name in self.inputs}
+
+    def apply(self, watch: Iterable[str]) -> dict[str, ZSet]:
+        """Move with the transaction after all, because somebody watches; `undo` takes it back."""
+        self.settle()
+        moved, self._moved = self._moved or {}, None
+        return self.engine.apply(moved, frozenset(watch))
+
+    def commit(self) -> None:
+        moved, self._moved = self._moved, None
+        if moved:
+            self._waiting.append(moved)
+            if len(self._waiting) >= FOLDED:
+                self._waiting = [self._net()]
+        self.engine.commit()
+
+    def undo(self) -> None:
+        self._moved = None
+        self.engine.undo()
+
+    def trigger(self, table: str, sign: int, also: Callable[[Row], object]) -> Callable[[Row], object]:
+        """The fast path: one row, and what else it does."""
+        if table not in self.inputs:
+            return also
+
+        def change(row: Row) -> None:
+            also(row)
+            self._waiting.append({table: ((row, sign),)})
+            if len(self._waiting) >= FOLDED:
+                self._waiting = [self._net()]
+
+        return change
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """How many rows wait."""
+        return sum(1 for moved in self._waiting for rows in moved.values() for _ in items(rows))
+
+    def settle(self) -> None:
+        """Apply what waits; if that fails, it goes on waiting."""
+        if self._waiting:
+            self.engine.apply(self._net())
+            self.engine.commit()
+            self._waiting = []
+
+    def rows(self, relation: str) -> ZSet:
+        """The rows of a view as they are now; while a transaction is being committed, as it will have them."""
+        self.settle()
+        if self._moved:
+            self.apply(())
+        return ZSet(self.engine.rows(relation))
+
+    def _net(self) -> dict[str, ZSet]:
+        result: dict[str, ZSet] = {}
+        for moved in self._waiting:
+            for name, rows in moved.items():
+                total = result.setdefault(name, ZSet())
+                for row, weight in items(rows):
+                    total.add(row, weight)
+        return {name: delta for name, delta in result.items() if delta}
+
+
+def items(rows: ZSet | Iterable[tuple[Row, int]]) -> Iterable[tuple[Row, int]]:
+    return rows.items() if isinstance(rows, ZSet) else rows
