@@ -23,23 +23,24 @@ from evercurrent.catalog.lookup import require_table, require_view
 from evercurrent.catalog.nodes import Table, View
 from evercurrent.data.types import Type
 from evercurrent.data.zset import ZSet
-from evercurrent.delta.program import Fixpoint, Input, Linear, Program
-from evercurrent.engine.spark.backfill import part_for
-from evercurrent.engine.spark.engine import Engine, Report
+from evercurrent.delta.program import Program
+from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.files import EMPTY, Segment
-from evercurrent.engine.spark.fixpoint import loop_stores
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
-from evercurrent.engine.spark.run import Outcome
-from evercurrent.engine.spark.shapes import Shape
 from evercurrent.errors import ConstraintError, QueryError
 from evercurrent.session.compile import ASSERTION, Design
 from evercurrent.session.constraints import children_of, examine
 from evercurrent.session.rows import RowReader, give_rows
 from evercurrent.session.rules import SAMPLE, RowRules
 from evercurrent.term.evaluate import compile_term
+from evercurrent.warehouse.accounts import view_runs
+from evercurrent.warehouse.estimates import Size
+from evercurrent.warehouse.moving import Moved, move
 from evercurrent.warehouse.partial import Partial, table_store
+from evercurrent.warehouse.parts import rows_store, view_store
 from evercurrent.warehouse.record import RunRecord, ViewRun
+from evercurrent.warehouse.strategies import decide, recomputed
 
 Deltas = dict[str, ZSet]
 """Net changes, by lower-cased names of tables."""
@@ -79,16 +80,10 @@ class Core:
     def table_segments(self, name: str, snapshot: Snapshot | None = None) -> Store:
         return (snapshot or self.snapshot).stores.get(table_store(name), Store())
 
-    def rows_store(self, relation: str, program: Program | None = None) -> str:
-        """The store that holds the rows of a relation that is a view."""
-        for r in (program or self.program).relations:
-            if r.name == relation and isinstance(r, Linear) and r.state is not None:
-                return r.state
-        return f"rows\0{relation}"
-
     def view_segments(self, name: str, snapshot: Snapshot | None = None) -> Store:
         """The segments of a view, by its exact name."""
-        store = self.rows_store(self.program.views[name])
+        relation = self.program.views.get(name)
+        store = view_store(name) if relation is None else rows_store(self.program, relation)
         return (snapshot or self.snapshot).stores.get(store, Store())
 
     def named_segments(self, name: str) -> tuple[Store, list[Type]]:
@@ -128,18 +123,16 @@ class Core:
         sources: Mapping[str, Any] | None = None,
     ) -> RunRecord:
         """Commit changes of tables that lie in segments and satisfy all constraints."""
-        names = {self.catalog.tables[key].name: s for key, s in inputs.items() if s.rows}
-        outcome, report = self.engine.run(self.program, self.snapshot.stores, names)
-        steps = {**steps, "program": report.seconds}
-        self.require_assertions(outcome)
-        added = self.added(inputs, outcome)
-        snapshot = self.snapshot.plus(added)
+        moved, runs = self.moved(inputs)
+        steps = {**steps, "program": sum(r.seconds for r in (moved.full, moved.run) if r is not None)}
+        self.require_assertions(moved.deltas)
+        snapshot = moved.snapshot(self.snapshot)
         if sources is not None:
             snapshot = replace(snapshot, sources=sources)
-        changes = self.view_changes(outcome)
+        changes = {name: s for name, s in moved.views.items() if not name.startswith(ASSERTION)}
         moment = time.perf_counter()
-        self.engine.sync([*added.values()])
-        record = self.record(inputs, outcome, report, batch, steps, begin)
+        self.engine.sync([*moved.added.values(), *(s for x in moved.replaced.values() for s in x.segments)])
+        record = self.record(inputs, moved, runs, batch, steps, begin)
         self.version = self.engine.log.commit(
             snapshot,
             self.version,
@@ -154,49 +147,52 @@ class Core:
         steps["commit"] = time.perf_counter() - moment
         return replace(record, version=self.version, seconds=time.perf_counter() - begin, steps=steps)
 
-    def added(self, inputs: Mapping[str, Segment], outcome: Outcome) -> dict[str, Segment]:
-        """The segments that a transaction adds to stores."""
-        added = {table_store(key): s for key, s in inputs.items() if s.rows}
-        added |= {name: s for name, s in outcome.stores.items() if s.rows}
-        linear = {r.name for r in self.program.relations if isinstance(r, Linear) and r.state is not None}
-        for name, relation in self.program.views.items():
-            segment = outcome.deltas.get(relation, EMPTY)
-            if relation not in linear and segment.rows and not name.startswith(ASSERTION):
-                added[f"rows\0{relation}"] = segment
-        return added
+    def moved(self, inputs: Mapping[str, Segment]) -> tuple[Moved, tuple[ViewRun, ...]]:
+        """Run a change through all views; nothing of it is known to anyone yet."""
+        changed = {self.catalog.tables[key].name: s.rows for key, s in inputs.items()}
+        decisions = decide(self.catalog, self.design, self.size, changed)
+        outside = [d.view for d in decisions.values() if d.relation is None and d.strategy == "full"]
+        moved = move(self, inputs, recomputed(decisions), outside)
+        return moved, view_runs(self, decisions, moved, changed)
 
-    def view_changes(self, outcome: Outcome) -> dict[str, Segment]:
-        return {
-            name: outcome.deltas[relation]
-            for name, relation in self.program.views.items()
-            if outcome.deltas.get(relation, EMPTY).rows and not name.startswith(ASSERTION)
-        }
+    def size(self, store: str) -> Size:
+        found = self.snapshot.stores.get(store, Store())
+        return Size(found.rows, found.bytes)
 
     def record(
         self,
         inputs: Mapping[str, Segment],
-        outcome: Outcome,
-        report: Report,
+        moved: Moved,
+        views: tuple[ViewRun, ...],
         batch: str | None,
         steps: Mapping[str, float],
         begin: float,
     ) -> RunRecord:
-        views = tuple(
-            ViewRun(name, report.strategy, report.reason, outcome.deltas.get(relation, EMPTY).rows)
-            for name, relation in self.program.views.items()
-            if not name.startswith(ASSERTION)
-        )
         taken = {self.catalog.tables[k].name: s.rows for k, s in inputs.items() if s.rows}
-        seconds = time.perf_counter() - begin
+        reports = [r for r in (moved.full, moved.run) if r is not None]
+        notes = tuple(
+            f"{what} by {'the driver' if r.strategy == 'driver' else 'Spark'}: {r.reason}"
+            for what, r in (("recomputed", moved.full), ("moved", moved.run))
+            if r is not None
+        )
         return RunRecord(
-            self.version + 1, batch, False, taken, views, report.read_bytes, report.jobs, seconds, steps
+            self.version + 1,
+            batch,
+            False,
+            taken,
+            views,
+            sum(r.read_bytes for r in reports),
+            sum(r.jobs for r in reports),
+            time.perf_counter() - begin,
+            steps,
+            notes,
         )
 
-    def require_assertions(self, outcome: Outcome) -> None:
+    def require_assertions(self, deltas: Mapping[str, Segment]) -> None:
         """Refuse a change that breaks an assertion, with a sample of the rows that do."""
         for assertion in self.catalog.assertions.values():
             relation = self.program.views[ASSERTION + assertion.name]
-            segment = outcome.deltas.get(relation, EMPTY)
+            segment = deltas.get(relation, EMPTY)
             if segment.rows:
                 types = [f.type for f in assertion.fields]
                 rows = [row for row, w in self.engine.rows(Store((segment,)), types) if w > 0]
@@ -211,89 +207,6 @@ class Core:
                 )
 
     # --- another catalog -----------------------------------------------------------------------------------
-
-    def fill(
-        self, catalog: Catalog, design: Design, emptied: frozenset[str]
-    ) -> tuple[dict[str, Store], Report | None, Outcome]:
-        """The stores of another design: kept ones as they are, new ones computed from what is stored.
-
-        `emptied` are tables that begin anew: nothing that was made of the old rows can be kept.
-        """
-        program = design.program
-        old = {} if emptied else {s.name: s for s in self.program.states}
-        kept = {
-            s.name
-            for s in program.states
-            if s.name in old
-            and (s.columns, s.dependents, s.accumulators)
-            == (old[s.name].columns, old[s.name].dependents, old[s.name].accumulators)
-        }
-        listed = set() if emptied else set(self.program.views.values())
-        stores: dict[str, Store] = {}
-        for key in catalog.tables:
-            name = table_store(key)
-            if key not in emptied and name in self.snapshot.stores:
-                stores[name] = self.snapshot.stores[name]
-        for state in program.states:
-            if state.name in kept:
-                shape = Shape(state)
-                for store in (state.name, *(shape.bag_store(i) for i in shape.bags)):
-                    if store in self.snapshot.stores:
-                        stores[store] = self.snapshot.stores[store]
-        loops: set[str] = (
-            set() if emptied else {r.name for r in self.program.relations if isinstance(r, Fixpoint)}
-        )
-        new_loops: list[str] = []
-        for r in program.relations:
-            if isinstance(r, Fixpoint):
-                if r.name not in loops:
-                    new_loops += [loop.name for loop in r.loops]
-                for store, _ in loop_stores(r):
-                    if r.name in loops and store in self.snapshot.stores:
-                        stores[store] = self.snapshot.stores[store]
-        wanted = []
-        for relation in dict.fromkeys(program.views.values()):
-            store = self.rows_store(relation, program)
-            if relation in listed and (store in kept or store.startswith("rows\0")):
-                if store in self.snapshot.stores:
-                    stores[store] = self.snapshot.stores[store]
-            else:
-                wanted.append(relation)
-        new = [s.name for s in program.states if s.name not in kept]
-        stored = {
-            r
-            for r in listed
-            if r in set(program.views.values())
-            and (self.rows_store(r, program) in kept or self.rows_store(r, program).startswith("rows\0"))
-        }
-        if not new and not wanted and not new_loops:
-            return stores, None, Outcome()
-        part = part_for(program, new, [*wanted, *new_loops], stored - set(new_loops))
-        inputs = {
-            r.name: self.contents(r, catalog, stores, program) for r in part.relations if isinstance(r, Input)
-        }
-        outcome, report = self.engine.run(part, {}, inputs, beginning=True)
-        for name, segment in outcome.stores.items():
-            own = name.split("\0")[0]
-            if (own in new or (own in new_loops and "\0" in name)) and segment.rows:
-                stores[name] = Store((segment,))
-        for relation in wanted:
-            store = self.rows_store(relation, program)
-            segment = outcome.deltas.get(relation, EMPTY)
-            if store.startswith("rows\0") and segment.rows:
-                stores[store] = Store((segment,))
-        return stores, report, outcome
-
-    def contents(self, r: Input, catalog: Catalog, stores: Mapping[str, Store], program: Program) -> Segment:
-        """All rows of an input of a part."""
-        types = [c.type for c in r.columns]
-        if r.rows is not None:
-            return self.engine.write_rows(f"{r.name}\0constant", types, [(row, 1) for row in r.rows])
-        if catalog.table(r.name) is not None:
-            name = table_store(r.name)
-        else:
-            name = self.rows_store(r.name, program)
-        return self.engine.whole(name, stores.get(name, Store()), types)
 
     def install(self, version: int, snapshot: Snapshot, catalog: Catalog, design: Design) -> None:
         """Be at this version from now on."""

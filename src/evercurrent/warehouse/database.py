@@ -26,10 +26,10 @@ from evercurrent.errors import (
     QueryError,
     StorageError,
     TransactionError,
-    UnsupportedError,
 )
 from evercurrent.frontend.sql import statements as s
 from evercurrent.frontend.sql.parse import parse_script, parse_statement
+from evercurrent.session.execute import Policy
 from evercurrent.session.intake import changes_of
 from evercurrent.session.results import Result
 from evercurrent.session.rows import give_row
@@ -74,11 +74,13 @@ class Warehouse:
 
     # --- statements ----------------------------------------------------------------------------------------
 
-    def execute(self, sql: str, parameters: Any = None, *, policy: str | None = None) -> Result:
-        """Run a statement, or several parted by semicolons; returns the result of the last."""
-        if policy in ("auto", "full"):
-            raise UnsupportedError(f"the policy {policy} is not there on Spark yet")
-        if policy not in (None, "incremental"):
+    def execute(self, sql: str, parameters: Any = None, *, policy: Policy | None = None) -> Result:
+        """Run a statement, or several parted by semicolons; returns the result of the last.
+
+        `policy` is for views that the statements create and that name none: `incremental` (the default) never recomputes
+        a view, `full` does so at every version that changes a table under it, `auto` does what is estimated to cost less.
+        """
+        if policy not in (None, "incremental", "auto", "full"):
             raise QueryError(f"there is no policy {policy!r}", hint="there is incremental, auto and full")
         texts = parse_script(sql)
         if not texts:
@@ -90,7 +92,7 @@ class Warehouse:
         result = Result("")
         for text in texts:
             with self._core.lock:
-                statement = parse_statement(text, self._core.catalog, "incremental", parameters)
+                statement = parse_statement(text, self._core.catalog, policy or "incremental", parameters)
                 result = self._run(statement, text)
         return result
 

@@ -17,6 +17,7 @@ from evercurrent.catalog.dependencies import all_dependants, dependants
 from evercurrent.catalog.lookup import to_drop
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.data.values import give_out
+from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.publish import withdraw
 from evercurrent.engine.spark.types import require_stored
@@ -32,6 +33,8 @@ from evercurrent.session.definition import (
 from evercurrent.session.execute import redefine
 from evercurrent.term.evaluate import compile_term
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.filling import fill
+from evercurrent.warehouse.parts import rows_store, view_store
 from evercurrent.warehouse.publish import publish
 
 Definition = Mapping[str, Any]
@@ -48,12 +51,7 @@ def defaults(table: Table) -> tuple[object, ...]:
 def compiled(catalog: Catalog, previous: Design) -> tuple[Catalog, Design]:
     """The program for a catalog. Nothing is assumed about the order in which parents and children come."""
     pairs = frozenset((t.name, f.parent) for t in catalog.tables.values() for f in t.foreign_keys)
-    catalog, design = compile_all(catalog, previous, pairs)
-    for name, found in design.recomputed.items():
-        raise UnsupportedError(
-            f"view {name} would be recomputed in full ({found.reason}), which is not there on Spark yet"
-        )
-    return catalog, design
+    return compile_all(catalog, previous, pairs, full=False)
 
 
 # --- opening -----------------------------------------------------------------------------------------------
@@ -207,6 +205,11 @@ def defining(kind: str, name: str, text: str, policy: str | None = None) -> Defi
     return {"kind": kind, "name": name, "text": text, "policy": policy}
 
 
+def rows_of(stores: Mapping[str, Store], design: Design, view: str) -> Store | None:
+    relation = design.program.views.get(view)
+    return stores.get(view_store(view) if relation is None else rows_store(design.program, relation))
+
+
 def change(
     core: Core,
     catalog: Catalog,
@@ -225,11 +228,12 @@ def change(
     definitions = [d for d in core.snapshot.definitions if (d["kind"], d["name"].lower()) not in gone]
     if definition is not None:
         definitions.append(definition)
-    stores, report, outcome = core.fill(catalog, design, emptied)
+    filling = fill(core, catalog, design, emptied)
+    stores, report = filling.stores, filling.report
     old = core.catalog, core.design
     core.catalog, core.design = catalog, design
     try:
-        core.require_assertions(outcome)
+        core.require_assertions(filling.outcome.deltas)
     finally:
         core.catalog, core.design = old
     cursors = {n: c for n, c in core.snapshot.sources.items() if ("table", n.lower()) not in gone}
@@ -241,9 +245,8 @@ def change(
     filled = [
         v.name
         for v in catalog.views.values()
-        if stores.get(core.rows_store(design.program.views[v.name], design.program))
-        is not core.snapshot.stores.get(core.rows_store(design.program.views[v.name], design.program))
-        or v.name not in core.program.views
+        if core.catalog.view(v.name) is None
+        or rows_of(stores, design, v.name) is not rows_of(core.snapshot.stores, core.design, v.name)
     ]
     record: dict[str, Any] = {"filled": filled}
     if report is not None:

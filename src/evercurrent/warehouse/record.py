@@ -1,20 +1,42 @@
-"""What a run did, view by view."""
+"""What a run did, view by view: strategy and reason, rows in, rows changed, bytes, seconds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from evercurrent.display import bytes_text
 
 
 @dataclass(frozen=True)
 class ViewRun:
-    """One view in one run."""
+    """One view in one run.
+
+    `strategy` is none, delta, keyed, fixpoint or full; `code` and `reason` say why (see `strategies`). `estimate` and
+    `bytes_read` are what was expected and what came of it, `instead` what the way not taken was expected to cost.
+    `seconds` and `bytes_read` are those of the steps that serve this view; `shared` is how many of the seconds served
+    other views as well.
+    """
 
     view: str
     strategy: str
-    reason: str
-    rows_changed: int
+    code: str = ""
+    reason: str = ""
+    rows_in: int = 0
+    rows_changed: int = 0
+    estimate: int = 0
+    instead: int | None = None
+    bytes_read: int = 0
+    seconds: float = 0.0
+    shared: float = 0.0
+
+    @staticmethod
+    def of_json(value: Any) -> ViewRun:
+        if isinstance(value, Mapping):
+            return ViewRun(**value)
+        view, strategy, reason, changed = value
+        return ViewRun(view, strategy, "", reason, 0, changed)
 
 
 @dataclass(frozen=True)
@@ -31,15 +53,22 @@ class RunRecord:
     seconds: float = 0.0
     steps: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    quarantined: Mapping[str, int] = field(default_factory=dict)
+
+    def view(self, name: str) -> ViewRun:
+        """What was done for one view."""
+        return next(v for v in self.views if v.view.lower() == name.lower())
 
     def to_json(self) -> dict[str, Any]:
         return {
             "rows_in": dict(self.rows_in),
-            "views": [[v.view, v.strategy, v.reason, v.rows_changed] for v in self.views],
+            "views": [asdict(v) for v in self.views],
             "bytes_read": self.bytes_read,
             "jobs": self.jobs,
             "seconds": round(self.seconds, 4),
             "steps": {k: round(v, 4) for k, v in self.steps.items()},
+            "notes": list(self.notes),
+            "quarantined": dict(self.quarantined),
         }
 
     @staticmethod
@@ -49,32 +78,80 @@ class RunRecord:
             batch,
             False,
             value.get("rows_in", {}),
-            tuple(ViewRun(*v) for v in value.get("views", ())),
+            tuple(map(ViewRun.of_json, value.get("views", ()))),
             value.get("bytes_read", 0),
             value.get("jobs", 0),
             value.get("seconds", 0.0),
             value.get("steps", {}),
+            tuple(value.get("notes", ())),
+            value.get("quarantined", {}),
         )
 
     def __str__(self) -> str:
         if self.repeated:
             return f"version {self.version}: batch {self.batch!r} was applied already; nothing was changed"
-        taken = ", ".join(f"{n:,} of {t}" for t, n in self.rows_in.items()) or "none"
-        lines = [
-            f"version {self.version}: {self.seconds:.2f} s, rows in: {taken}; "
-            f"{self.bytes_read / 1e6:.1f} MB read, {self.jobs} jobs"
-        ]
-        lines += [f"  {note}" for note in self.notes]
+        lines = [self.headline(), *(f"  {note}" for note in self.notes)]
+        if self.steps:
+            lines.append(
+                "  " + ", ".join(f"{name} {s:.2f} s" for name, s in self.steps.items() if s >= 0.005)
+            )
+        for table, rows in self.quarantined.items():
+            lines.append(f"  {rows:,} changes of {table} were set aside")
+        cells = [HEADER, *map(row_of, self.views)]
+        wide = [max(len(c) for c in column) for column in zip(*cells, strict=True)]
         if self.views:
-            wide = max(4, *(len(v.view) for v in self.views))
-            lines.append(f"  {'view':<{wide}}  {'strategy':<8}  {'rows changed':>12}  reason")
-            for v in self.views:
-                lines.append(f"  {v.view:<{wide}}  {v.strategy:<8}  {v.rows_changed:>12,}  {v.reason}")
+            for row in cells:
+                padded = [
+                    c.rjust(w) if right else c.ljust(w) for c, w, right in zip(row, wide, RIGHT, strict=True)
+                ]
+                lines.append(("  " + "  ".join(padded)).rstrip())
+        if any(v.shared for v in self.views):
+            lines.append("  * steps that serve several views are counted for each of them")
         return "\n".join(lines)
+
+    def headline(self) -> str:
+        taken = ", ".join(f"{n:,} of {t}" for t, n in self.rows_in.items()) or "none"
+        named = f" ({self.batch})" if self.batch else ""
+        return (
+            f"version {self.version}{named}: {self.seconds:.2f} s, rows in: {taken}; "
+            f"{bytes_text(self.bytes_read)} read, {self.jobs} jobs"
+        )
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from evercurrent.display import text_html
+        from html import escape
 
-        return text_html(str(self))
+        if self.repeated or not self.views:
+            from evercurrent.display import text_html
+
+            return text_html(str(self))
+        head = "".join(f"<th>{escape(h)}</th>" for h in HEADER)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row_of(v)) + "</tr>" for v in self.views
+        )
+        notes = [*self.notes, *(f"{n:,} changes of {t} were set aside" for t, n in self.quarantined.items())]
+        more = "".join(f"<p>{escape(n)}</p>" for n in notes)
+        return f"<p>{escape(self.headline())}</p>{more}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+HEADER = ("view", "strategy", "rows in", "rows changed", "estimate", "read", "seconds", "why")
+RIGHT = (False, False, True, True, True, True, True, False)
+
+
+def row_of(v: ViewRun) -> tuple[str, ...]:
+    """A view's line in the table."""
+    why = f"{v.code}: {v.reason}" if v.code else v.reason
+    if v.strategy == "none":
+        return (v.view, v.strategy, "", "", "", "", "", why)
+    seconds = f"{v.seconds:.2f}{'*' if v.shared else ''}"
+    return (
+        v.view,
+        v.strategy,
+        f"{v.rows_in:,}",
+        f"{v.rows_changed:,}",
+        bytes_text(v.estimate),
+        bytes_text(v.bytes_read),
+        seconds,
+        why,
+    )

@@ -18,6 +18,7 @@ from evercurrent.engine.spark.publish import clean
 from evercurrent.engine.spark.shapes import Schema, Shape, row_schema
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.partial import table_store
+from evercurrent.warehouse.parts import view_store
 
 RECENT_SEGMENTS = 24
 """With so many recent segments a store is compacted after a batch."""
@@ -32,6 +33,8 @@ def schemas(core: Core) -> Iterator[tuple[str, Schema]]:
         yield state.name, shape.schema
         for i in shape.bags:
             yield shape.bag_store(i), shape.bag_schema(i)
+    for name in core.design.recomputed:
+        yield view_store(name), row_schema([f.type for f in core.view(name).fields])
     for r in core.program.relations:
         if isinstance(r, Fixpoint):
             for store, loop in loop_stores(r):

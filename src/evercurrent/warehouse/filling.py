@@ -1,0 +1,139 @@
+"""The stores of another catalog: what is kept already stays as it is, what is new is computed from what is stored.
+
+Law. Equal definitions have equal names. So a store of the present version serves the next catalog if its program still
+keeps a store of that name and shape, unless a table that it was made of begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.delta.program import Fixpoint, Input, Program, State
+from evercurrent.engine.spark.backfill import part_for
+from evercurrent.engine.spark.engine import Report
+from evercurrent.engine.spark.files import EMPTY, Segment
+from evercurrent.engine.spark.fixpoint import loop_stores
+from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.run import Outcome
+from evercurrent.engine.spark.shapes import Shape
+from evercurrent.session.compile import Design
+from evercurrent.warehouse.outside import recomputed_rows
+from evercurrent.warehouse.partial import table_store
+from evercurrent.warehouse.parts import kept, rows_store, view_store
+
+if TYPE_CHECKING:
+    from evercurrent.warehouse.core import Core
+
+
+@dataclass
+class Filling:
+    """The stores of a catalog, and what was done to find those that are new."""
+
+    stores: dict[str, Store] = field(default_factory=dict)
+    report: Report | None = None
+    outcome: Outcome = field(default_factory=Outcome)
+
+
+def fill(core: Core, catalog: Catalog, design: Design, emptied: frozenset[str]) -> Filling:
+    """Fill what is new. `emptied` are tables that begin anew: nothing that was made of the old rows can be kept."""
+    program = design.program
+    present = core.snapshot.stores
+    result = Filling()
+    stores = result.stores
+    for key in catalog.tables:
+        if key not in emptied and table_store(key) in present:
+            stores[table_store(key)] = present[table_store(key)]
+    fill_outside(core, catalog, design, emptied, stores)
+    old_part = Program((), ()) if emptied else kept(core.program, core.catalog)
+    listed = set() if emptied else set(core.program.views.values())
+    valid = {s.name: shape(s) for s in old_part.states}
+    by_name = {s.name: shape(s) for s in core.program.states}
+    # The rows of a view may lie where a state would: they are that state's entries, kept or not.
+    valid |= {s: by_name[s] for r in listed if (s := rows_store(core.program, r)) in by_name}
+    new_part = kept(program, catalog)
+    new: list[str] = []
+    for state in new_part.states:
+        if valid.get(state.name) == shape(state):
+            made = Shape(state)
+            take(stores, present, state.name, *(made.bag_store(i) for i in made.bags))
+        else:
+            new.append(state.name)
+    loops = {r.name for r in old_part.relations if isinstance(r, Fixpoint)}
+    new_loops: list[str] = []
+    for r in new_part.relations:
+        if isinstance(r, Fixpoint):
+            if r.name in loops:
+                take(stores, present, *(store for store, _ in loop_stores(r)))
+            else:
+                new_loops += [loop.name for loop in r.loops]
+    wanted, stored = [], []
+    for relation in dict.fromkeys(program.views.values()):
+        store = rows_store(program, relation)
+        if relation in listed and store not in new:
+            take(stores, present, store)
+            stored.append(relation)
+        else:
+            wanted.append(relation)
+    if not new and not wanted and not new_loops:
+        return result
+    part = part_for(program, new, [*wanted, *new_loops], set(stored) - set(new_loops))
+    inputs = {
+        r.name: contents(core, r, catalog, stores, design) for r in part.relations if isinstance(r, Input)
+    }
+    result.outcome, result.report = core.engine.run(part, {}, inputs, beginning=True)
+    for name, segment in result.outcome.stores.items():
+        own = name.split("\0")[0]
+        if (own in new or (own in new_loops and "\0" in name)) and segment.rows:
+            stores[name] = Store((segment,))
+    for relation in wanted:
+        segment = result.outcome.deltas.get(relation, EMPTY)
+        if segment.rows:
+            stores.setdefault(rows_store(program, relation), Store((segment,)))
+    return result
+
+
+def fill_outside(
+    core: Core, catalog: Catalog, design: Design, emptied: frozenset[str], stores: dict[str, Store]
+) -> None:
+    """The rows of views that no program keeps."""
+    missing = []
+    for name in design.recomputed:
+        same = name in core.design.recomputed and catalog.view(name) is core.catalog.view(name)
+        if same and not emptied:
+            take(stores, core.snapshot.stores, view_store(name))
+        else:
+            missing.append(name)
+    for name, rows in recomputed_rows(core, catalog, missing, stores).items():
+        view = catalog.view(name)
+        assert view is not None
+        segment = core.engine.write_rows(view_store(name), [f.type for f in view.fields], list(rows.items()))
+        if segment.rows:
+            stores[view_store(name)] = Store((segment,))
+
+
+def shape(state: State) -> object:
+    """What two states must have in common for one to stand for the other."""
+    return state.columns, state.dependents, state.accumulators
+
+
+def take(stores: dict[str, Store], present: Mapping[str, Store], *names: str) -> None:
+    for name in names:
+        if name in present:
+            stores[name] = present[name]
+
+
+def contents(core: Core, r: Input, catalog: Catalog, stores: Mapping[str, Store], design: Design) -> Segment:
+    """All rows of an input of a part."""
+    types = [c.type for c in r.columns]
+    if r.rows is not None:
+        return core.engine.write_rows(f"{r.name}\0constant", types, [(row, 1) for row in r.rows])
+    if catalog.table(r.name) is not None:
+        name = table_store(r.name)
+    elif r.name in design.recomputed:
+        name = view_store(r.name)
+    else:
+        name = rows_store(design.program, r.name)
+    return core.engine.whole(name, stores.get(name, Store()), types)

@@ -1,0 +1,131 @@
+"""One batch through all views: those to be recomputed first, then the rest by the program.
+
+    views that no program keeps     the reference evaluator         new - old
+    views recomputed in full        their part, from the tables     new - old, stores replaced
+    all other views, assertions     the rest of the program         segments added
+
+The order is the one in which changes travel: what a recomputed view has changed by is a delta for its readers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evercurrent.data.zset import ZSet
+from evercurrent.delta.program import Input
+from evercurrent.engine.spark.compare import difference
+from evercurrent.engine.spark.engine import Report
+from evercurrent.engine.spark.files import EMPTY, Segment
+from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.log import Snapshot
+from evercurrent.engine.spark.run import Outcome
+from evercurrent.session.compile import ASSERTION
+from evercurrent.warehouse.filling import contents
+from evercurrent.warehouse.outside import recomputed_rows
+from evercurrent.warehouse.partial import table_store
+from evercurrent.warehouse.parts import always_full, anew, kept, rows_store, stores_of, view_store, without
+
+if TYPE_CHECKING:
+    from evercurrent.warehouse.core import Core
+
+
+@dataclass
+class Moved:
+    """What a batch makes of everything: segments to add, stores to replace, changes of views."""
+
+    added: dict[str, Segment] = field(default_factory=dict)
+    replaced: dict[str, Store] = field(default_factory=dict)
+    deltas: dict[str, Segment] = field(default_factory=dict)  # by relation
+    views: dict[str, Segment] = field(default_factory=dict)  # by name
+    run: Report | None = None  # of what moved
+    full: Report | None = None  # of what was made anew
+    outside_seconds: float = 0.0
+
+    def snapshot(self, before: Snapshot) -> Snapshot:
+        after = before.plus(self.added)
+        stores = {**after.stores, **self.replaced}
+        return Snapshot({n: s for n, s in stores.items() if s.segments}, before.definitions, before.sources)
+
+
+def move(core: Core, inputs: Mapping[str, Segment], full: Collection[str], outside: Collection[str]) -> Moved:
+    """Move everything by the changes of tables (by lower-cased names).
+
+    `full` are the relations that are recomputed, `outside` the names of the touched views that no program keeps.
+    """
+    program = core.program
+    moved = Moved()
+    moved.added = {table_store(key): s for key, s in inputs.items() if s.rows}
+    deltas = {core.catalog.tables[key].name: s for key, s in inputs.items() if s.rows}
+    after = core.snapshot.plus(moved.added).stores
+    if outside:
+        deltas |= move_outside(core, outside, after, moved)
+        after = {**after, **moved.replaced}
+    part = without(program, always_full(program, core.catalog) | set(full))
+    if full:
+        deltas |= move_full(core, full, stores_of(part), after, moved)
+    if any(isinstance(r, Input) and deltas.get(r.name, EMPTY).rows for r in part.relations):
+        outcome, moved.run = core.engine.run(part, core.snapshot.stores, deltas)
+    else:
+        outcome = Outcome()
+    moved.deltas |= outcome.deltas
+    moved.added |= {name: s for name, s in outcome.stores.items() if s.rows}
+    own = stores_of(part)
+    for relation in set(program.views.values()) - set(full):
+        segment = outcome.deltas.get(relation, EMPTY)
+        store = rows_store(program, relation)
+        asked = any(r == relation and not n.startswith(ASSERTION) for n, r in program.views.items())
+        if segment.rows and store not in own and asked:
+            moved.added[store] = segment
+    for name, relation in program.views.items():
+        if moved.deltas.get(relation, EMPTY).rows:
+            moved.views[name] = moved.deltas[relation]
+    return moved
+
+
+def move_outside(
+    core: Core, names: Collection[str], after: Mapping[str, Store], moved: Moved
+) -> dict[str, Segment]:
+    """Evaluate views that no program keeps; their changes, by name."""
+    begin = time.perf_counter()
+    changes: dict[str, Segment] = {}
+    for name, rows in recomputed_rows(core, core.catalog, names, after).items():
+        view = core.view(name)
+        types = [f.type for f in view.fields]
+        old = core.snapshot.stores.get(view_store(name), Store())
+        change = rows - ZSet(core.engine.rows(old, types))
+        segment = core.engine.write_rows(view_store(name), types, list(change.items()))
+        if segment.rows:
+            changes[name] = moved.views[name] = segment
+            moved.replaced[view_store(name)] = old.plus(segment)
+    moved.outside_seconds = time.perf_counter() - begin
+    return changes
+
+
+def move_full(
+    core: Core, full: Collection[str], moving: set[str], after: Mapping[str, Store], moved: Moved
+) -> dict[str, Segment]:
+    """Make the rows of relations anew; their changes. `moving` are the stores that follow these changes by themselves."""
+    program = core.program
+    stores = stores_of(kept(program, core.catalog)) - moving
+    part = anew(program, full, stores)
+    inputs = {
+        r.name: contents(core, r, core.catalog, after, core.design)
+        for r in part.relations
+        if isinstance(r, Input)
+    }
+    outcome, moved.full = core.engine.run(part, {}, inputs, beginning=True)
+    for store in stores:
+        segment = outcome.stores.get(store, EMPTY)
+        moved.replaced[store] = Store((segment,)) if segment.rows else Store()
+    types = {r: [f.type for f in core.view(n).fields] for n, r in program.views.items() if r in full}
+    for relation in full:
+        store = rows_store(program, relation)
+        new = outcome.deltas.get(relation, EMPTY)
+        old = core.snapshot.stores.get(store, Store())
+        moved.deltas[relation] = difference(core.engine, f"{store}\0change", old, new, types[relation])
+        if store not in moving:
+            moved.replaced[store] = Store((new,)) if new.rows else Store()
+    return {relation: moved.deltas[relation] for relation in full}
