@@ -42,7 +42,8 @@ from evercurrent.warehouse.partial import table_store
 from evercurrent.warehouse.publish import publish
 from evercurrent.warehouse.queries import answer
 from evercurrent.warehouse.record import RunRecord
-from evercurrent.warehouse.refresh import declare, refresh, sources_of
+from evercurrent.warehouse.refresh import refresh
+from evercurrent.warehouse.sources import Declaration, declare
 from evercurrent.warehouse.transactions import Block, Transaction
 from evercurrent.warehouse.verify import verify
 
@@ -263,19 +264,25 @@ class Warehouse:
     # --- sources -------------------------------------------------------------------------------------------
 
     def source(
-        self, name: str, *, format: Literal["delta", "parquet"], path: Any, key: Iterable[str] = ()
+        self,
+        name: str,
+        *,
+        format: Literal["delta", "parquet", "iceberg"] | None = None,
+        path: Any = None,
+        table: str | None = None,
+        key: Iterable[str] = (),
+        options: Mapping[str, str] | None = None,
     ) -> None:
-        """Declare a table that others write: a Delta table or a folder of Parquet files. `refresh` takes its changes in.
+        """Declare a table that others write; `refresh` takes its changes in.
 
-        `key` names columns that no two rows share; it is checked. To declare the same source again changes nothing.
+        It is a Delta table, a folder of Parquet files or an Iceberg table at `path`, or a `table` of the session's catalog
+        (with `format="iceberg"`, of one of pyiceberg's catalogs, which `options` describe). `key` names columns that no
+        two rows share; it is checked. To declare the same source again changes nothing.
         """
         with self._core.lock:
             self._require_no_transaction("source")
-            known = sources_of(self._core).get(name)
-            where = os.path.abspath(os.fspath(path).removeprefix("file://"))
-            if known is not None and (known.format, known.path) == (format, where):
-                return
-            declare(self._core, name, format, path, tuple(key))
+            keys = (key,) if isinstance(key, str) else tuple(key)
+            declare(self._core, Declaration(name, format, path, table, keys, options))
 
     def refresh(self, *, full: Iterable[str] = (), batch: str | None = None) -> RunRecord:
         """Take in all that has changed in the sources since the last time, as one version.

@@ -1,0 +1,122 @@
+"""Rows of the files that came, minus rows of the files that went, minus what is held.
+
+    change = rows(come) - rows(gone) - held
+
+Each part is a segment of weighted rows; their consolidated sum is the change, so rows that are on both sides cancel and
+only what really differs goes on to constraints and views. Files are read with the columns that the source is known to
+have: a column that a file lacks is NULL in its rows, and one that the source does not know is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructField, StructType
+
+from evercurrent.data.types import Member
+from evercurrent.engine.spark.engine import Engine
+from evercurrent.engine.spark.files import EMPTY, Segment
+from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.shapes import W, row_schema
+from evercurrent.engine.spark.sources.nodes import File, Source
+from evercurrent.engine.spark.types import arrow_schema, spark_type
+from evercurrent.errors import StorageError
+
+BYTES_PER_ROW = 20
+"""A guess, to choose how many partitions a reading of files has."""
+
+
+def file_schema(columns: Sequence[Member]) -> StructType:
+    return StructType([StructField(c.name, spark_type(c.type)) for c in columns])
+
+
+def read_files(
+    engine: Engine, source: Source, root: str, files: Sequence[File], schema: StructType | None = None
+) -> DataFrame:
+    """The rows of files, in the columns of the source; folders such as `day=2024-01-01` are columns too."""
+    reader = engine.session.read.schema(schema or file_schema(source.columns)).option("basePath", root)
+    # Names of folders are what they are: none of their letters is a pattern.
+    return reader.option("__globPaths__", "false").parquet(*(f.path for f in files))
+
+
+def loaded(engine: Engine, source: Source, frame: DataFrame, sign: int, bytes_read: int) -> Segment:
+    """A frame with the columns of the source as a segment of our own, every row of the same weight."""
+    workshop = engine.workshop(bytes_read // BYTES_PER_ROW)
+    there = {c.lower(): c for c in frame.columns}
+    columns = [
+        frame[f"`{there[c.name.lower()]}`"].cast(spark_type(c.type)).alias(f"c{i}")
+        for i, c in enumerate(source.columns)
+    ]
+    name = f"{source.name}\0load{sign}"
+    try:
+        weighted = frame.select(*columns, F.lit(sign).cast("bigint").alias(W))
+        return workshop.collect({name: weighted})[name]
+    except Exception as problem:
+        said = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+        raise StorageError(
+            f"{source.name}: the files of {source.place} cannot be read as ({shown(source.columns)}): {said}",
+            hint="nothing was changed; if a column has another type now, declare the source anew",
+        ) from problem
+
+
+def shown(columns: Sequence[Member]) -> str:
+    return ", ".join(f"{c.name} {c.type}" for c in columns)
+
+
+def held_rows(engine: Engine, source: Source, held: Store) -> Segment:
+    """All rows that we hold of a source, to be taken off."""
+    if not held.segments:
+        return EMPTY
+    workshop = engine.workshop(held.rows)
+    schema = row_schema([c.type for c in source.columns])
+    name = f"{source.name}\0held"
+    negative = workshop.read(schema, held.segments).withColumn(W, -F.col(W))
+    return workshop.collect({name: negative})[name]
+
+
+def of_arrow(engine: Engine, source: Source, table: pyarrow.Table, weights: Any) -> Segment:
+    """Rows in the driver's hands as a segment; columns are found by their names."""
+    target = arrow_schema(row_schema([c.type for c in source.columns]))
+    there = {n.lower(): n for n in table.column_names}
+    arrays = []
+    for i, c in enumerate(source.columns):
+        own = there.get(c.name.lower())
+        kind = target.field(i).type
+        arrays.append(
+            pyarrow.nulls(table.num_rows, kind)
+            if own is None
+            else pyarrow.chunked_array(table.column(own).cast(kind))
+        )
+    rows = pyarrow.Table.from_arrays([*arrays, weights], schema=target)
+    return engine.folder.write(f"{source.name}\0load", rows)
+
+
+def total(engine: Engine, source: Source, *parts: Segment) -> Segment:
+    """The sum of parts, consolidated."""
+    there = tuple(p for p in parts if p.rows)
+    if not there:
+        return EMPTY
+    schema = row_schema([c.type for c in source.columns])
+    return engine.merged(f"table\0{source.name.lower()}", Store(there), schema)
+
+
+def difference(
+    engine: Engine,
+    source: Source,
+    root: str,
+    come: Sequence[File],
+    gone: Sequence[File] = (),
+    held: Store | None = None,
+    schema: StructType | None = None,
+) -> Segment:
+    """See the law above."""
+    parts = []
+    for files, sign in ((come, 1), (gone, -1)):
+        if files:
+            frame = read_files(engine, source, root, files, schema)
+            parts.append(loaded(engine, source, frame, sign, sum(f.bytes for f in files)))
+    return total(engine, source, *parts, held_rows(engine, source, held or Store()))

@@ -1,0 +1,125 @@
+"""Tables of the session's catalog, whatever their format.
+
+    Delta, with a location       as a Delta table at that location
+    Parquet, files known         by the difference of files, as Spark lists them
+    other file formats           if no file has changed: nothing; otherwise all rows now minus all rows that we hold
+    anything else                all rows now minus all rows that we hold, at every refresh
+
+The last is what one can do for a view, a foreign table or a temporary one; the record of a run says so.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import unquote
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+
+from evercurrent.data.types import Member
+from evercurrent.engine.spark.engine import Engine
+from evercurrent.engine.spark.files import EMPTY
+from evercurrent.engine.spark.intake import take_in
+from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.sources.delta import delta_change, delta_columns
+from evercurrent.engine.spark.sources.difference import difference, held_rows, total
+from evercurrent.engine.spark.sources.nodes import Change, Cursor, File, Source
+from evercurrent.engine.spark.sources.parquet import Marks, is_local
+from evercurrent.engine.spark.types import type_of
+from evercurrent.errors import QueryError, UnsupportedError
+
+
+@dataclass(frozen=True)
+class Described:
+    """What a catalog says of a table; a view or a temporary table has neither provider nor location."""
+
+    frame: DataFrame
+    provider: str
+    location: str
+
+    @property
+    def columns(self) -> tuple[Member, ...]:
+        return tuple(Member(f.name, type_of(f.dataType)) for f in self.frame.schema.fields)
+
+
+def described(session: SparkSession, name: str) -> Described:
+    try:
+        # Spark remembers listings of files: what others have written since is not among them.
+        session.catalog.refreshTable(name)
+        about = {row[0]: row[1] for row in session.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()}
+        provider = str(about.get("Provider", "")).lower()
+        location = unquote(str(about.get("Location", "")).removeprefix("file:"))
+        if location.startswith("//"):
+            location = "/" + location.lstrip("/")
+        return Described(session.table(name), provider, location)
+    except AnalysisException as problem:
+        raise QueryError(
+            f"the session's catalog has no table {name}: {str(problem).splitlines()[0]}",
+            hint="name it as in spark.table(...), with its catalog and database",
+        ) from problem
+
+
+def own_reader(found: Described) -> bool:
+    """Whether we read a Delta table ourselves: it is on a disk that we see, and has no feature that we refuse."""
+    if found.provider != "delta" or not found.location or not is_local(found.location):
+        return False
+    try:
+        delta_columns(found.location)
+    except UnsupportedError:
+        return False
+    return True
+
+
+def table_columns(engine: Engine, name: str) -> tuple[Member, ...]:
+    return described(engine.home, name).columns
+
+
+def table_change(engine: Engine, source: Source, cursor: Cursor, held: Store, full: bool) -> Change:
+    found = described(engine.home, source.place)
+    if own_reader(found):
+        at = replace(source, format="delta", place=found.location)
+        inner = delta_change(engine, at, cursor if "version" in cursor else {}, held, full)
+        return replace(inner, reason=f"Delta: {inner.reason}")
+    marks = file_marks(found)
+    if marks is None:
+        return by_content(engine, source, found, {}, held, "the table's content against all rows")
+    known: Marks = cursor.get("files", {})
+    reached = {"files": marks}
+    if marks == known and not full:
+        return Change(reached, "nothing new")
+    under = all(path.startswith(found.location.rstrip("/") + "/") for path in marks)
+    if found.provider != "parquet" or not under or full or any(marks.get(p) != m for p, m in known.items()):
+        return by_content(
+            engine, source, found, reached, held, "files changed: all rows now against all rows"
+        )
+    files = [File(path, mark[0]) for path, mark in marks.items() if path not in known]
+    return Change(reached, f"{len(files)} new files", difference(engine, source, found.location, files))
+
+
+def file_marks(found: Described) -> Marks | None:
+    """The files of a table with size and time of change; None where it is not made of files that we can see."""
+    if not found.provider or not found.location or not is_local(found.location):
+        return None
+    paths = [unquote(p.removeprefix("file://")) for p in found.frame.inputFiles()]
+    try:
+        marks = {}
+        for path in sorted(paths):
+            status = os.stat(path)
+            marks[path] = [status.st_size, status.st_mtime_ns, status.st_ino]
+        return marks
+    except OSError:
+        return None
+
+
+def by_content(
+    engine: Engine, source: Source, found: Described, reached: dict[str, Any], held: Store, reason: str
+) -> Change:
+    """All rows of the table now, minus all rows that we hold."""
+    there = {c.lower(): c for c in found.frame.columns}
+    known = found.frame.select(*(f"`{there[c.name.lower()]}`" for c in source.columns))
+    store = f"table\0{source.name.lower()}"
+    now = take_in(engine, store, source.name, source.columns, known, False)
+    segment = total(engine, source, now, held_rows(engine, source, held))
+    return Change(reached, reason, segment if segment.rows else EMPTY)
