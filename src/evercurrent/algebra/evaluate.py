@@ -83,7 +83,7 @@ class _Evaluator:
                     if bool(matches) is not anti:
                         yield row, w
             case Unnest():
-                yield from self.unnest(plan)
+                yield from unnested(plan, self.rows(plan.input).items())
             case Union(inputs):
                 for part in inputs:
                     yield from self.entries(part)
@@ -107,7 +107,7 @@ class _Evaluator:
     ) -> Iterator[tuple[Row, int, list[tuple[Row, int]]]]:
         """Each row of the left side with the rows of the right side that it makes the condition TRUE with."""
         own, other = columns(left), columns(right)
-        equal, rest = _equalities(condition, own, other)
+        equal, rest = equalities(condition, own, other)
         probes = [compile_term(a, own) for a, _ in equal]
         stored = [compile_term(b, other) for _, b in equal]
         index: dict[Row, list[tuple[Row, int]]] = {}
@@ -132,26 +132,8 @@ class _Evaluator:
                 if row not in seen:
                     yield nothing_left + row, w
 
-    def unnest(self, plan: Unnest) -> Entries:
-        collection = compile_term(plan.collection, columns(plan.input))
-        width = len(plan.elements) - plan.ordinal
-        for row, weight in self.rows(plan.input).items():
-            value = collection(row)
-            elements: list[Row] = []
-            if value is not None and isinstance(plan.collection.type, MapType):
-                elements = list(value.items())
-            elif value is not None and plan.inline:
-                elements = [(None,) * width if e is None else e for e in value]
-            elif value is not None:
-                elements = [(e,) for e in value]
-            if plan.ordinal:
-                elements = [(i, *e) for i, e in enumerate(elements)]
-            if plan.outer and not elements:
-                elements = [(None,) * len(plan.elements)]
-            yield from ((row + element, weight) for element in elements)
-
     def aggregate(self, plan: Aggregate) -> Entries:
-        value = _Values(columns(plan.input))
+        value = Values(columns(plan.input))
         groups: dict[Row, list[tuple[Row, int]]] = {(): []} if plan.scalar else {}
         for row, weight in self.rows(plan.input).items():
             groups.setdefault(tuple(value(t, row) for _, t in plan.keys), []).append((row, weight))
@@ -171,7 +153,7 @@ class _Evaluator:
 
     def window(self, plan: Window) -> Entries:
         found = columns(plan.input)
-        value, types = _Values(found), tuple(c.type for c in found)
+        value, types = Values(found), tuple(c.type for c in found)
         rows = [row for row, weight in self.rows(plan.input).items() for _ in range(weight)]
         results: list[list[Any]] = [[] for _ in rows]
         for _, function in plan.functions:
@@ -183,7 +165,7 @@ class _Evaluator:
 
     def top(self, plan: Top) -> Entries:
         found = columns(plan.input)
-        value, types = _Values(found), tuple(c.type for c in found)
+        value, types = Values(found), tuple(c.type for c in found)
         groups: dict[Row, list[tuple[Row, int]]] = {}
         for row, weight in self.rows(plan.input).items():
             groups.setdefault(tuple(value(t, row) for t in plan.partition), []).append((row, weight))
@@ -211,7 +193,27 @@ class _Evaluator:
         raise EvaluationError("a recursive query did not end within its limit of rounds")
 
 
-class _Values:
+def unnested(plan: Unnest, entries: Iterable[tuple[Row, int]]) -> Entries:
+    """Every row with every element of its collection."""
+    collection = compile_term(plan.collection, columns(plan.input))
+    width = len(plan.elements) - plan.ordinal
+    for row, weight in entries:
+        value = collection(row)
+        elements: list[Row] = []
+        if value is not None and isinstance(plan.collection.type, MapType):
+            elements = list(value.items())
+        elif value is not None and plan.inline:
+            elements = [(None,) * width if e is None else e for e in value]
+        elif value is not None:
+            elements = [(e,) for e in value]
+        if plan.ordinal:
+            elements = [(i, *e) for i, e in enumerate(elements)]
+        if plan.outer and not elements:
+            elements = [(None,) * len(plan.elements)]
+        yield from ((row + element, weight) for element in elements)
+
+
+class Values:
     """Values of terms for rows; each term is compiled once."""
 
     def __init__(self, found: tuple[Column, ...]) -> None:
@@ -224,7 +226,7 @@ class _Values:
         return self.compiled[term](row)
 
 
-def single_or_aggregate(aggregate: Any, entries: list[tuple[Row, int]], value: _Values) -> Any:
+def single_or_aggregate(aggregate: Any, entries: list[tuple[Row, int]], value: Values) -> Any:
     """The value of an aggregate; "single" is that of the only row, NULL without one."""
     if aggregate.function != "single":
         return aggregate_value(aggregate, entries, value)
@@ -233,7 +235,7 @@ def single_or_aggregate(aggregate: Any, entries: list[tuple[Row, int]], value: _
     return value(aggregate.args[0], entries[0][0]) if entries else None
 
 
-def _equalities(
+def equalities(
     condition: Term, left: tuple[Column, ...], right: tuple[Column, ...]
 ) -> tuple[list[tuple[Term, Term]], list[Term]]:
     """Equalities between the sides, as pairs, and the other conditions."""

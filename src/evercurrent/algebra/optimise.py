@@ -45,18 +45,20 @@ TIDY: tuple[Rule[Plan], ...] = (
     Rule("push_selection", push_selection),
 )
 
-BATCHES: tuple[Batch[Plan], ...] = (
-    Batch(
-        "conditions",
-        "fixpoint",
-        (
-            Rule("split_or", split_or),  # before the push: what it factors out can go down
-            *TIDY,
-            Rule("outer_to_inner", outer_to_inner),  # after the push: then conditions stand right above
-            Rule("derive_equalities", derive_equalities),
-            Rule("restrict_or", restrict_or),
-        ),
+CONDITIONS: Batch[Plan] = Batch(
+    "conditions",
+    "fixpoint",
+    (
+        Rule("split_or", split_or),  # before the push: what it factors out can go down
+        *TIDY,
+        Rule("outer_to_inner", outer_to_inner),  # after the push: then conditions stand right above
+        Rule("derive_equalities", derive_equalities),
+        Rule("restrict_or", restrict_or),
     ),
+)
+
+BATCHES: tuple[Batch[Plan], ...] = (
+    CONDITIONS,
     Batch(
         "knowledge",
         "fixpoint",
@@ -107,11 +109,22 @@ CHECKED = "EVERCURRENT_CHECK_PLANS"
 
 def optimise(plan: Plan, knowledge: Knowledge, trace: list[Step[Plan]] | None = None) -> Plan:
     """An equal plan that is cheaper to keep current. `trace` is filled with the steps that changed it."""
+    return _run(BATCHES, plan, knowledge, trace)
+
+
+def conditions_down(plan: Plan, knowledge: Knowledge) -> Plan:
+    """An equal plan that asks conditions as early as it can, and is otherwise as it was: every relation is still read."""
+    return _run((CONDITIONS,), plan, knowledge, None)
+
+
+def _run(
+    batches: tuple[Batch[Plan], ...], plan: Plan, knowledge: Knowledge, trace: list[Step[Plan]] | None
+) -> Plan:
     defined = {r.name.lower() for p in nodes(plan) if isinstance(p, Fixpoint) for r in p.rules}
     known = _Without(knowledge, defined) if defined else knowledge
     checked = os.environ.get(CHECKED) == "1"
     try:
-        return run(BATCHES, plan, known, check=check if checked else None, trace=trace)
+        return run(batches, plan, known, check=check if checked else None, trace=trace)
     finally:
         keys.forget()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.nodes import View as Declaration
 from evercurrent.data.types import Member
@@ -15,6 +15,7 @@ from evercurrent.session.subscriptions import Callback, Subscription, When
 if TYPE_CHECKING:
     from evercurrent.explain import Explanation
     from evercurrent.session.session import Session
+    from evercurrent.session.why import Why
 
 Order = tuple[tuple[int, bool, bool], ...]
 
@@ -62,6 +63,16 @@ class View(Rows):
 
         with self._session.lock:
             return explain_view(self._session, self._declaration, stage)
+
+    def why(self, row: Any) -> Why:
+        """The rows of tables that a row of the view comes from, looking through the views that it reads.
+
+        `row` is a whole row: a tuple as `rows()` gives it, or a mapping. The result prints itself; it is a mapping from
+        the name of a table to its rows.
+        """
+        from evercurrent.session.why import why
+
+        return why(self._session, self._declaration, row)
 
     def source(self) -> str:
         """The Python source that keeps the view."""
