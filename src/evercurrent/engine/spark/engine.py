@@ -76,6 +76,7 @@ class Engine:
 
     def __init__(self, spark: Any, folder: Folder, strategy: Strategy = "auto") -> None:
         self.folder = folder
+        self.home: SparkSession = spark  # the user's own session, for what only it can see
         self.session: SparkSession = private(spark)
         self.log = Log(folder)
         self.pool = Pool(folder)
