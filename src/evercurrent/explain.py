@@ -1,6 +1,7 @@
 """How a view is kept, as text, at every stage of its way down.
 
     calculus    the query as it was understood
+    events      what can change the view, and the plan for each event
     normal      its normal form
     algebra     operators; no query is left inside another
     optimised   the plan that is maintained
@@ -28,13 +29,14 @@ from evercurrent.engine.live.defer import deferred
 from evercurrent.engine.live.engine import LiveEngine
 from evercurrent.errors import QueryError
 from evercurrent.session.compile import hybrid_relations
+from evercurrent.session.events import show_events
 from evercurrent.session.lineage import Lineage, lineage
 from evercurrent.session.stats import state_sizes, users_of
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
 
-STAGES = ("calculus", "normal", "algebra", "optimised", "program", "source")
+STAGES = ("calculus", "events", "normal", "algebra", "optimised", "program", "source")
 
 
 class Explanation(str):
@@ -60,6 +62,9 @@ def explain_view(session: Session, view: View, stage: str | None) -> Explanation
     if stage == "calculus":
         return Explanation(show_query(cast(Query, view.query)))
     design = session.maintenance.design
+    if stage == "events":
+        kept = None if view.name in design.recomputed else design.program_of(view.name)
+        return Explanation("\n".join(show_events(view, session.catalog, kept, _lookups)))
     if view.name in design.recomputed:
         return Explanation(
             f"view {view.name} is recomputed in full ({design.recomputed[view.name].reason}): there is no {stage}"
