@@ -105,6 +105,8 @@ class Model:
             return
         if inverse is not None:
             old = owner.values[prop]
+            if old is value:
+                return
             if old is not None:
                 self._unlink(old, inverse[1], owner)
             if value is not None:
@@ -133,9 +135,22 @@ class Model:
 
     def put(self, owner: Object, prop: str, at: Any, value: Any) -> None:
         """Assignment to an index of a list or a key of a dictionary."""
+        inverse = self.inverse(owner.of.name, prop)
+        if inverse is not None:
+            old = owner.values[prop][at]
+            if old is value:
+                return
+            self._unlink(old, inverse[1], owner)
+            place = owner.values[prop]
+            place[at] = None  # nothing finds it while the other end moves
+            self._link(value, inverse[1], owner, prop)
         owner.values[prop][at] = value
 
     def pop(self, owner: Object, prop: str, at: Any) -> None:
+        """Deletion of an index of a list or a key of a dictionary."""
+        inverse = self.inverse(owner.of.name, prop)
+        if inverse is not None:
+            self._unlink(owner.values[prop][at], inverse[1], owner)
         del owner.values[prop][at]
 
     def delete(self, gone: Object) -> None:
