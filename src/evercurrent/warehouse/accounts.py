@@ -1,11 +1,15 @@
-"""What a run has cost each view, told after it."""
+"""What a run has cost each view, told after it.
+
+Every piece of work serves a state or a relation, and a view rests on several of them (`session.lineage`). A view's seconds
+and bytes are those of all the work that it rests on; the seconds that other views rest on too are said to be shared, so
+the columns of a record do not add up where views have work in common.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from evercurrent.catalog.dependencies import base_tables
 from evercurrent.engine.spark.files import EMPTY
 from evercurrent.warehouse.moving import Moved
 from evercurrent.warehouse.record import ViewRun
@@ -19,13 +23,18 @@ def view_runs(
     core: Core, decisions: Mapping[str, Decision], moved: Moved, changed: Mapping[str, int]
 ) -> tuple[ViewRun, ...]:
     """One line for each view."""
+    rests = {name: part.names for name, part in core.outlook.parts.items()}
     result = []
     for name, d in decisions.items():
-        under = base_tables(core.catalog, frozenset({name}))
-        report = moved.full if d.strategy == "full" else moved.run
-        seconds = moved.outside_seconds if d.relation is None else report.seconds if report else 0.0
-        alike = [x for x in decisions.values() if (x.strategy == "full") == (d.strategy == "full")]
-        busy = [x for x in alike if x.strategy != "none"]
+        under = core.outlook.parts[name].under
+        seconds, shared, read = moved.outside.get(name, 0.0), 0.0, 0
+        for cost in moved.full_costs if d.strategy == "full" else moved.costs:
+            if d.strategy != "none" and cost.serves & rests[name]:
+                seconds += cost.seconds
+                read += cost.bytes
+                others = (n for n, x in decisions.items() if n != name and x.strategy != "none")
+                if any(cost.serves & rests.get(n, set()) for n in others):
+                    shared += cost.seconds
         result.append(
             ViewRun(
                 name,
@@ -36,9 +45,9 @@ def view_runs(
                 moved.views.get(name, EMPTY).rows,
                 d.estimate.bytes,
                 None if d.instead is None else d.instead.bytes,
-                report.read_bytes if report is not None and d.relation is not None else 0,
-                0.0 if d.strategy == "none" else seconds,
-                seconds if len(busy) > 1 and d.strategy != "none" else 0.0,
+                read,
+                seconds,
+                shared,
             )
         )
     return tuple(result)

@@ -40,7 +40,7 @@ from evercurrent.warehouse.moving import Moved, move
 from evercurrent.warehouse.partial import Partial, table_store
 from evercurrent.warehouse.parts import rows_store, view_store
 from evercurrent.warehouse.record import RunRecord, ViewRun
-from evercurrent.warehouse.strategies import decide, recomputed
+from evercurrent.warehouse.strategies import Outlook, recomputed
 
 Deltas = dict[str, ZSet]
 """Net changes, by lower-cased names of tables."""
@@ -59,6 +59,7 @@ class Core:
         self.readers: dict[str, RowReader] = {}
         self.rules: dict[str, RowRules] = {}
         self.published: dict[str, int] = {}  # the version at which each view is known to be published
+        self.outlook = Outlook(self.catalog, self.design)
 
     @property
     def program(self) -> Program:
@@ -212,6 +213,7 @@ class Core:
         """Be at this version from now on."""
         self.version, self.snapshot, self.catalog, self.design = version, snapshot, catalog, design
         from evercurrent.warehouse.definitions import defaults
+        self.outlook = Outlook(catalog, design)
 
         self.readers = {key: RowReader(t, defaults(t)) for key, t in catalog.tables.items()}
         self.rules = {

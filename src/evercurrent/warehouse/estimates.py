@@ -40,6 +40,10 @@ DRIVER_FACTOR = 8
 """A byte that the driver makes Python values of takes so many times as long as one that Spark reads."""
 DRIVER_ROWS = 20_000
 """Up to so many rows the driver works a batch off by itself."""
+WIDTH = 64
+"""Bytes that a row is taken to have where nothing is known of it."""
+FEW_ROWS = 1_000
+"""Below so many rows a file's size says little about its rows."""
 EXPLODED = 4
 """Elements that a collection is taken to have."""
 
@@ -53,7 +57,12 @@ class Size:
 
     @property
     def width(self) -> float:
-        return self.bytes / self.rows if self.rows else 0.0
+        """Bytes of a row; those of small files are mostly not rows."""
+        return self.bytes / self.rows if self.rows >= FEW_ROWS else min(WIDTH, self.bytes)
+
+    def plus(self, rows: int) -> Size:
+        """With so many rows more."""
+        return Size(self.rows + rows, self.bytes + ceil(rows * (self.width or WIDTH)))
 
 
 SizeOf = Callable[[str], Size]
@@ -132,6 +141,9 @@ def follow(found: Flow, rule: Rule, stores: SizeOf, states: Mapping[str, State],
             read += size.bytes * share_read(step, rows, size, states)
             if not (step.absent or step.present or step.outer):
                 rows *= max(1.0, size.rows / max(1, total)) if step.match else max(1, size.rows)
+    if rule.into in states and states[rule.into].accumulators:
+        # Rows of one group are added up before they are written.
+        rows = min(rows, 2.0 * max(1, stores(rule.into).rows))
     found.rules[id(rule)] = read + rows * stores(rule.into).width
     target = found.added if rule.into in states else found.rows
     target[rule.into] = target.get(rule.into, 0.0) + rows

@@ -106,7 +106,7 @@ def fill_outside(
             take(stores, core.snapshot.stores, view_store(name))
         else:
             missing.append(name)
-    for name, rows in recomputed_rows(core, catalog, missing, stores).items():
+    for name, rows in recomputed_rows(core, catalog, missing, stores):
         view = catalog.view(name)
         assert view is not None
         segment = core.engine.write_rows(view_store(name), [f.type for f in view.fields], list(rows.items()))

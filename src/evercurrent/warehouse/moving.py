@@ -21,7 +21,7 @@ from evercurrent.engine.spark.engine import Report
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
-from evercurrent.engine.spark.run import Outcome
+from evercurrent.engine.spark.run import Cost, Outcome
 from evercurrent.session.compile import ASSERTION
 from evercurrent.warehouse.filling import contents
 from evercurrent.warehouse.outside import recomputed_rows
@@ -42,7 +42,9 @@ class Moved:
     views: dict[str, Segment] = field(default_factory=dict)  # by name
     run: Report | None = None  # of what moved
     full: Report | None = None  # of what was made anew
-    outside_seconds: float = 0.0
+    costs: list[Cost] = field(default_factory=list)  # of what moved
+    full_costs: list[Cost] = field(default_factory=list)
+    outside: dict[str, float] = field(default_factory=dict)  # seconds, by view
 
     def snapshot(self, before: Snapshot) -> Snapshot:
         after = before.plus(self.added)
@@ -71,6 +73,7 @@ def move(core: Core, inputs: Mapping[str, Segment], full: Collection[str], outsi
     else:
         outcome = Outcome()
     moved.deltas |= outcome.deltas
+    moved.costs = outcome.costs
     moved.added |= {name: s for name, s in outcome.stores.items() if s.rows}
     own = stores_of(part)
     for relation in set(program.views.values()) - set(full):
@@ -89,9 +92,9 @@ def move_outside(
     core: Core, names: Collection[str], after: Mapping[str, Store], moved: Moved
 ) -> dict[str, Segment]:
     """Evaluate views that no program keeps; their changes, by name."""
-    begin = time.perf_counter()
     changes: dict[str, Segment] = {}
-    for name, rows in recomputed_rows(core, core.catalog, names, after).items():
+    begin = time.perf_counter()
+    for name, rows in recomputed_rows(core, core.catalog, names, after):
         view = core.view(name)
         types = [f.type for f in view.fields]
         old = core.snapshot.stores.get(view_store(name), Store())
@@ -100,7 +103,8 @@ def move_outside(
         if segment.rows:
             changes[name] = moved.views[name] = segment
             moved.replaced[view_store(name)] = old.plus(segment)
-    moved.outside_seconds = time.perf_counter() - begin
+        moved.outside[name] = time.perf_counter() - begin
+        begin = time.perf_counter()
     return changes
 
 
@@ -117,6 +121,7 @@ def move_full(
         if isinstance(r, Input)
     }
     outcome, moved.full = core.engine.run(part, {}, inputs, beginning=True)
+    moved.full_costs = outcome.costs
     for store in stores:
         segment = outcome.stores.get(store, EMPTY)
         moved.replaced[store] = Store((segment,)) if segment.rows else Store()

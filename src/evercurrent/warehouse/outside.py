@@ -6,7 +6,7 @@ same: that of the calculus. Only the driver can evaluate it, so only over as man
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 
 from evercurrent.calculus.nodes import Query
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 def recomputed_rows(
     core: Core, catalog: Catalog, names: Collection[str], stores: Mapping[str, Store]
-) -> dict[str, ZSet]:
-    """The rows of these views, over the tables that lie in these stores."""
+) -> Iterator[tuple[str, ZSet]]:
+    """The rows of these views, one after another, over the tables that lie in these stores."""
     tables: dict[str, ZSet] = {}
 
     def rows_of(name: str) -> ZSet:
@@ -36,7 +36,6 @@ def recomputed_rows(
             tables[key] = ZSet(core.engine.rows(stores.get(table_store(key), Store()), types))
         return tables[key]
 
-    found: dict[str, ZSet] = {}
     for view in view_order(catalog):
         if view.name in names:
             needed = base_tables(catalog, frozenset({view.name}))
@@ -46,5 +45,4 @@ def recomputed_rows(
                     f"view {view.name} can only be evaluated by the driver, and its tables have {rows:,} rows",
                     hint=f"the driver takes at most {DRIVER_ENTRIES:,}; view.explain() says what is not kept",
                 )
-            found[view.name] = run_query(cast(Query, view.query), catalog, rows_of)
-    return found
+            yield view.name, run_query(cast(Query, view.query), catalog, rows_of)

@@ -13,19 +13,19 @@ views share is recomputed only if all of them allow it, so `shared` says why `au
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables
 from evercurrent.catalog.nodes import View
-from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Program
+from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Program, Relation
 from evercurrent.display import bytes_text
 from evercurrent.engine.spark.schedule import levels
 from evercurrent.session.compile import Design
 from evercurrent.session.lineage import Lineage, lineage
-from evercurrent.warehouse.estimates import Estimate, Size, SizeOf, by_addition, flow, from_scratch
+from evercurrent.warehouse.estimates import Estimate, Flow, Size, SizeOf, by_addition, flow, from_scratch
 from evercurrent.warehouse.partial import table_store
 from evercurrent.warehouse.parts import policies, rows_store, view_store
 
@@ -45,58 +45,73 @@ class Decision:
     instead: Estimate | None = None  # of what was not chosen
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """How large everything is now: `stores` by name of store."""
+@dataclass(frozen=True, slots=True)
+class ViewPart:
+    """What a view rests on."""
 
-    program: Program
-    stores: SizeOf
+    under: frozenset[str]  # lower-cased names of tables
+    part: Lineage
+    relations: tuple[Relation, ...]
+    levels: int
 
-    def relation(self, name: str) -> Size:
-        inputs = {r.name for r in self.program.relations if isinstance(r, Input)}
-        if name in inputs:
-            found = self.stores(table_store(name))
-            return found if found.rows else self.stores(view_store(name))
-        return self.stores(rows_store(self.program, name))
+    @property
+    def names(self) -> set[str]:
+        return self.part.states | self.part.relations
 
 
-def decide(
-    catalog: Catalog, design: Design, stores: SizeOf, changed: Mapping[str, int]
-) -> dict[str, Decision]:
-    """The decisions for all views, by name; `changed` are the numbers of changed rows, by names of tables."""
-    program = design.program
-    sizes = Sizes(program, stores)
-    expected = flow(program, stores, sizes.relation, changed)
-    touched = {name.lower() for name, rows in changed.items() if rows}
-    result: dict[str, Decision] = {}
-    for view in catalog.views.values():
-        under = base_tables(catalog, frozenset({view.name}))
-        tables = [stores(table_store(key)) for key in under]
-        if view.name in design.recomputed:
-            cost = from_scratch(tables, [stores(view_store(view.name))], 1)
-            unable = Decision(
-                view.name, None, "full", "unsupported", design.recomputed[view.name].reason, cost
+class Outlook:
+    """What can be said of all views of a design before a batch is known."""
+
+    def __init__(self, catalog: Catalog, design: Design) -> None:
+        self.catalog = catalog
+        self.design = design
+        program = design.program
+        self.parts: dict[str, ViewPart] = {}
+        self.inputs = {r.name for r in program.relations if isinstance(r, Input)}
+        self.rows = {r: rows_store(program, r) for r in program.views.values()}
+        for view in catalog.views.values():
+            under = base_tables(catalog, frozenset({view.name}))
+            part = lineage(program, program.views[view.name]) if view.name in program.views else Lineage()
+            own = Program(
+                tuple(r for r in program.relations if r.name in part.relations),
+                tuple(s for s in program.states if s.name in part.states),
+                program.triggers,
             )
-            result[view.name] = unable if touched & under else untouched(view, None)
-            continue
-        relation = program.views[view.name]
-        if not touched & under:
-            result[view.name] = untouched(view, relation)
-            continue
-        part = lineage(program, relation)
-        own = Program(
-            tuple(r for r in program.relations if r.name in part.relations),
-            tuple(s for s in program.states if s.name in part.states),
-            program.triggers,
-        )
-        deep = len(levels(own))
-        rows = sum(n for name, n in changed.items() if name.lower() in under)
-        moving = by_addition(expected, part.rules, part.relations, rows, deep)
-        kept = [] if view.policy == "full" else [stores(name) for name in part.states]
-        again = from_scratch(tables, [*kept, sizes.relation(relation)], deep)
-        way = way_of(program, part)
-        result[view.name] = choose(view, relation, way, moving, again, policies(program, catalog, relation))
-    return result
+            self.parts[view.name] = ViewPart(under, part, own.relations, len(levels(own)))
+
+    def decide(self, stores: SizeOf, changed: Mapping[str, int]) -> dict[str, Decision]:
+        """The decisions for all views, by name; `changed` are the numbers of changed rows, by names of tables."""
+        program = self.design.program
+
+        def relations(name: str) -> Size:
+            if name in self.inputs:
+                found = stores(table_store(name))
+                return found if found.rows else stores(view_store(name))
+            return stores(self.rows.get(name, f"rows\0{name}"))
+
+        expected = flow(program, stores, relations, changed)
+        rows_in = {name.lower(): rows for name, rows in changed.items() if rows}
+        touched = rows_in.keys()
+        result: dict[str, Decision] = {}
+        for view in self.catalog.views.values():
+            known = self.parts[view.name]
+            relation = program.views.get(view.name)
+            tables = [stores(table_store(key)).plus(rows_in.get(key, 0)) for key in known.under]
+            if not touched & known.under:
+                result[view.name] = untouched(view, relation)
+            elif relation is None:
+                again = from_scratch(tables, [stores(view_store(view.name))], 0)
+                why = self.design.recomputed[view.name].reason
+                result[view.name] = Decision(view.name, None, "full", "unsupported", why, again)
+            else:
+                rows = sum(n for name, n in rows_in.items() if name in known.under)
+                moving = by_addition(expected, known.part.rules, known.part.relations, rows, known.levels)
+                kept = [] if view.policy == "full" else [stores(name) for name in known.part.states]
+                again = from_scratch(tables, [*kept, relations(relation)], known.levels)
+                shared = policies(program, self.catalog, relation)
+                way = way_of(known.relations, expected)
+                result[view.name] = choose(view, relation, way, moving, again, shared)
+        return result
 
 
 def choose(
@@ -133,20 +148,21 @@ def untouched(view: View, relation: str | None) -> Decision:
     )
 
 
-def way_of(program: Program, part: Lineage) -> Strategy:
-    """How the program moves a view: the most that is needed on the way to it."""
+def way_of(relations: Iterable[Relation], expected: Flow) -> Strategy:
+    """How a program moves what rests on these relations: the most that this batch needs on the way to it."""
     way: Strategy = "delta"
-    for r in program.relations:
-        if r.name in part.relations:
-            match r:
-                case Fixpoint():
+    for r in relations:
+        match r:
+            case Fixpoint(loops=loops):
+                if any(expected.rows.get(loop.name) for loop in loops):
                     return "fixpoint"
-                case Keyed():
+            case Keyed(state=state):
+                if expected.added.get(state):
                     way = "keyed"
-                case Input() | Linear():
-                    pass
-                case _:
-                    assert_never(r)
+            case Input() | Linear():
+                pass
+            case _:
+                assert_never(r)
     return way
 
 

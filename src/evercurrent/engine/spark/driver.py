@@ -9,7 +9,9 @@ keys), each keyed relation for the touched groups. If more entries than the driv
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, assert_never
 
 from evercurrent.calculus.windows import total_order, window_values
@@ -35,7 +37,7 @@ from evercurrent.engine.spark.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.fixpoint import Change, Recursion, between, outside_rules
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.pool import Pool
-from evercurrent.engine.spark.run import Outcome
+from evercurrent.engine.spark.run import Cost, Outcome
 from evercurrent.engine.spark.shapes import Shape, row_schema
 from evercurrent.engine.spark.types import rows_to_arrow
 from evercurrent.term.evaluate import compile_term
@@ -83,17 +85,20 @@ class DriverRun:
                     if not segment.rows:
                         continue
                     types = tuple(c.type for c in columns)
-                    read = self.pool.rows(Store((segment,)), row_schema(types), types)
+                    with self.account(name):
+                        read = self.pool.rows(Store((segment,)), row_schema(types), types)
                     delta = [(row[:-1], row[-1]) for row in read]
                     self.outcome.deltas[name] = segment
                 case Linear(name, columns):
                     delta = [(row, w) for row, w in self.rows.get(name, {}).items() if w]
                     self.write(name, tuple(c.type for c in columns), delta)
                 case Keyed(name, columns):
-                    delta = list(self.moved(relation).items())
+                    with self.account(name):
+                        delta = list(self.moved(relation).items())
                     self.write(name, tuple(c.type for c in columns), delta)
-                case Fixpoint():
-                    self.recur(relation)
+                case Fixpoint(name):
+                    with self.account(name):
+                        self.recur(relation)
                     continue
                 case _:
                     assert_never(relation)
@@ -141,7 +146,17 @@ class DriverRun:
     def follow(self, name: str, delta: Change) -> None:
         if delta:
             for rule in self.program.triggers.get(name, ()):
-                self.run(rule, delta)
+                with self.account(rule.into):
+                    self.run(rule, delta)
+
+    @contextmanager
+    def account(self, serves: str) -> Iterator[None]:
+        """Write down what a piece of work takes; of work within work only the whole."""
+        begin, before, inside = time.perf_counter(), self.pool.read_bytes, len(self.outcome.costs)
+        yield
+        del self.outcome.costs[inside:]
+        seconds, read = time.perf_counter() - begin, self.pool.read_bytes - before
+        self.outcome.costs.append(Cost(frozenset({serves}), seconds, read))
 
     def write(self, name: str, types: Sequence[Type], delta: Iterable[tuple[Row, int]]) -> None:
         entries = list(delta)

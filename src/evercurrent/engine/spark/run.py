@@ -10,6 +10,7 @@ Nothing that runs here changes what is stored: it writes files that only a commi
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -31,12 +32,22 @@ BROADCAST_ROWS = 200_000
 """A delta of at most so many rows is sent whole to every executor."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a piece of work has taken, and which states and relations it was done for."""
+
+    serves: frozenset[str]
+    seconds: float = 0.0
+    bytes: int = 0
+
+
 @dataclass
 class Outcome:
-    """What a transaction makes: new segments of stores (states and bags), deltas of relations."""
+    """What a transaction makes: new segments of stores (states and bags), deltas of relations; and what each took."""
 
     stores: dict[str, Segment] = field(default_factory=dict)
     deltas: dict[str, Segment] = field(default_factory=dict)
+    costs: list[Cost] = field(default_factory=list)
 
 
 class Run:
@@ -75,7 +86,10 @@ class Run:
             if segment.rows and name in self.relations:
                 self.outcome.deltas[name] = segment
         for level in levels(self.program):
+            begin = time.perf_counter()
             self.settle(level.relations, level.states)
+            serves = frozenset((*level.states, *(r.name for r in level.relations)))
+            self.outcome.costs.append(Cost(serves, time.perf_counter() - begin))
             for r in level.relations:
                 self.trigger(r)
         return self.outcome
@@ -147,6 +161,7 @@ class Run:
                 segment = self.outcome.deltas.get(name, EMPTY)
                 if segment.rows:
                     delta = self.workshop.read(relation_schema(columns), [segment])
+                    self.outcome.costs.append(Cost(frozenset({name}), bytes=segment.bytes))
                     for rule in self.program.triggers.get(name, ()):
                         if self.only is None or id(rule) in self.only:
                             self.add(rule, delta, segment)
@@ -157,6 +172,13 @@ class Run:
 
     def add(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
         """Write down what a rule adds."""
+        before = self.workshop.read_bytes
+        self.write_down(rule, delta, segment)
+        read = self.workshop.read_bytes - before
+        if read:
+            self.outcome.costs.append(Cost(frozenset({rule.into}), bytes=read))
+
+    def write_down(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
         if rule.into in self.shapes and is_copy(rule):
             self.contents[rule.into].pending.append(delta)
             self.copies.setdefault(rule.into, []).append(segment)
