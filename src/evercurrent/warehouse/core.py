@@ -151,7 +151,7 @@ class Core:
     def moved(self, inputs: Mapping[str, Segment]) -> tuple[Moved, tuple[ViewRun, ...]]:
         """Run a change through all views; nothing of it is known to anyone yet."""
         changed = {self.catalog.tables[key].name: s.rows for key, s in inputs.items()}
-        decisions = decide(self.catalog, self.design, self.size, changed)
+        decisions = self.outlook.decide(self.size, changed)
         outside = [d.view for d in decisions.values() if d.relation is None and d.strategy == "full"]
         moved = move(self, inputs, recomputed(decisions), outside)
         return moved, view_runs(self, decisions, moved, changed)
