@@ -167,6 +167,8 @@ class _Tracer:
         for i, (_, b) in enumerate(equal):
             if isinstance(b, Column):
                 values = {key[i] for key in keys.values()}
+                if any(v != v for v in values):  # NaN is equal to itself for conditions, but not in a set
+                    continue
                 handed[b.name] = values & handed[b.name] if b.name in handed else values
         index: dict[Row, list[tuple[Row, int, Origin]]] = {}
         for row, weight, origin in self.rows(second, handed).items():

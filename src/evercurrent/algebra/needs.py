@@ -31,7 +31,8 @@ from evercurrent.algebra.nodes import (
     Window,
     columns,
 )
-from evercurrent.term.nodes import Column, Term
+from evercurrent.term.build import conjuncts
+from evercurrent.term.nodes import Call, Column, Literal, Term
 
 Needs = Mapping[str, Set[Any]]
 """From the name of a column to the values that are wanted."""
@@ -39,13 +40,15 @@ Needs = Mapping[str, Set[Any]]
 
 def needs_below(plan: Plan, source: Plan, needs: Needs) -> Needs:
     """What is needed of one input of a plan."""
-    if not needs:
+    if not needs and not isinstance(plan, Select):
         return needs
     own = {c.name for c in columns(source)}
     match plan:
         case Scan() | Constant() | Fixpoint():
             return {}
-        case Select() | Join() | Semi() | Distinct() | Unnest():
+        case Select(_, condition):
+            return {**{name: values for name, values in needs.items() if name in own}, **_asked(condition)}
+        case Join() | Semi() | Distinct() | Unnest():
             return {name: values for name, values in needs.items() if name in own}
         case Outer(kind, left):
             # Rows of the right side that are left out would turn matches into padding.
@@ -61,6 +64,17 @@ def needs_below(plan: Plan, source: Plan, needs: Needs) -> Needs:
             return _among(partition, needs)
         case _:
             assert_never(plan)
+
+
+def _asked(condition: Term) -> Needs:
+    """The values that a condition asks for outright."""
+    found: dict[str, Set[Any]] = {}
+    for part in conjuncts(condition):
+        match part:
+            case Call("eq", (Column(name), Literal(value))) | Call("eq", (Literal(value), Column(name))):
+                if value == value:  # NaN is equal to itself for conditions, but not in a set
+                    found[name] = {value}
+    return found
 
 
 def _among(partition: tuple[Term, ...], needs: Needs) -> Needs:

@@ -23,6 +23,7 @@ from evercurrent.warehouse.partial import table_store
 if TYPE_CHECKING:
     from evercurrent.engine.spark.shapes import Frame
     from evercurrent.explain import Explanation
+    from evercurrent.session.why import Why
     from evercurrent.warehouse.database import Warehouse
     from evercurrent.warehouse.transactions import Transaction
 
@@ -237,6 +238,12 @@ class View(Stored):
         from evercurrent.warehouse.explaining import explain_view
 
         return explain_view(self._db._core, self._node, stage)
+
+    def why(self, row: Any) -> Why:
+        """The rows of tables that a row of the view comes from, at the present version; see `View.why` in process."""
+        from evercurrent.warehouse.why import why
+
+        return why(self._db._core, self._node, row)
 
     def __repr__(self) -> str:
         return f"<View {self.name}({signature(self.schema)}): {count_text(len(self))}>"

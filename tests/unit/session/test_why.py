@@ -148,4 +148,4 @@ def test_only_what_may_belong_to_the_row_is_read(db: ec.Database) -> None:
         return session.table_rows(name).items()
 
     origins(base_plan(session.view("v"), session.catalog), (3, "Ben"), found, session.catalog)
-    assert asked["customers"] == {0: {2}}
+    assert asked == {"orders": {0: {3}}, "customers": {0: {2}, 1: {"Ben"}}}
