@@ -44,7 +44,7 @@ def key_of(store: Store, reader: RowReader, which: Any) -> tuple[KeyIndex, Any] 
     """The key that is meant and its value; None if it is a whole row."""
     table = store.table
     width = len(table.columns)
-    if type(which) is dict or isinstance(which, Mapping):
+    if not isinstance(which, tuple) and isinstance(which, Mapping):
         given = {reader.position(name): value for name, value in which.items()}
         if len(given) == width:
             return None

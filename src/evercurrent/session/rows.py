@@ -52,6 +52,7 @@ class RowReader:
         self._read = reader([c.type for c in table.columns])
         self._takers = [taker(c.type) for c in table.columns]
         self._width = len(self._names)
+        self._tuple = tuple(self._names)  # the fields of a NamedTuple that is a row as it stands
         self._values_of = itemgetter(*self._names) if self._width > 1 else lambda row: (row[self._names[0]],)
 
     # --- rows ----------------------------------------------------------------------------------------------
@@ -65,11 +66,13 @@ class RowReader:
                 f"a row of {self.table.name} has {_columns(self._width)}, not {len(value)}: {_shown(value)}",
                 hint=f"the columns are {', '.join(self._names)}",
             )
-        if isinstance(value, Mapping):
-            return self._take([self._from_mapping(value)])[0]
         if isinstance(value, tuple):
             names = getattr(value, "_fields", None)
+            if names == self._tuple:
+                return self._take([value])[0]
             return self.one(tuple(value) if names is None else dict(zip(names, value, strict=True)))
+        if isinstance(value, Mapping):
+            return self._take([self._from_mapping(value)])[0]
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self.one({f.name: getattr(value, f.name) for f in dataclasses.fields(value)})
         raise QueryError(
@@ -78,7 +81,7 @@ class RowReader:
         )
 
     def many(self, values: Any) -> list[Row]:
-        """A row, or an iterable of rows. Where all are tuples or all are dictionaries, they are read all together."""
+        """A row, or an iterable of rows. Where all are of one kind, they are read all together."""
         kind = type(values)
         if kind is tuple:
             return [self.one(values)]
@@ -91,6 +94,8 @@ class RowReader:
             return self._take(values)
         if kinds == {dict}:
             return self._take(list(map(self._from_mapping, values)))
+        if len(kinds) == 1 and getattr(type(values[0]), "_fields", None) == self._tuple:
+            return self._take(values)
         return [self.one(value) for value in values]
 
     def columns(self, columns: Mapping[str, list[Any]], height: int) -> list[Row]:
