@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from evercurrent.catalog.nodes import Mode
 from evercurrent.errors import QueryError, UnsupportedError
+from evercurrent.objects.face import ObjectFace
 from evercurrent.session.feed import Feed
 from evercurrent.session.results import Result
 from evercurrent.session.stats import Stats
@@ -63,7 +64,7 @@ def connect(*, spark: Any = None, path: Any = None) -> Database | Warehouse:
     return Warehouse(spark, path)
 
 
-class Database:
+class Database(ObjectFace):
     """Tables, and views over them that are at all times what their queries would return.
 
     Threads may share a database: one lock guards it, and a transaction holds it from its beginning to its end.

@@ -44,6 +44,8 @@ def _is_broken(
         changed = _changed_keys(delta, key_function(parent.table, key.columns), watched)
         if not changed:
             continue
+        if child.may_refer(constraint):
+            return True
         reference = next((r for r in child.references if r.constraint == constraint), None)
         if reference is None:
             raise UnsupportedError(

@@ -141,7 +141,8 @@ def answer(session: Session, asked: Query, pending: bool) -> ZSet:
     """The rows of a query over the committed state, or over that of the open transaction."""
     plans = {name: s.plan for name, s in session.maintenance.design.stages.items()}
     deltas = session.transaction.deltas() if session.transaction is not None else {}
-    if not pending or not deltas:
+    changed = session.transaction is not None and session.transaction.objects is not None
+    if not pending or not (deltas or changed):
         return run_query(asked, session.catalog, session.table_rows, session.maintenance.rows)
     try:
         examine(session.stores, session.rules, deltas, session.children)

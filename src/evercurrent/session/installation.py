@@ -79,7 +79,7 @@ def _stores(session: Session, catalog: Catalog, anew: set[str]) -> dict[str, Sto
         old = session.stores.get(key)
         touched = any(f.parent.lower() in anew for f in table.foreign_keys)
         if old is None or key in anew:
-            result[key] = Store(table, catalog.table)
+            result[key] = session.new_store(table, catalog)
         elif old.table is table and not touched:
             result[key] = old
         else:

@@ -72,13 +72,13 @@ class Maintenance:
         """The (child, parent) pairs of which the program assumes what this change breaks."""
         return broken(self.design.program.assumptions, deltas, stores)
 
-    def relax(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store], tables: Contents) -> None:
+    def relax(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store], tables: Contents) -> bool:
         """Give up the assumptions that this change breaks: compile without them, and keep what that needs.
 
-        The rows of no view change by this, so it need not be undone.
+        The rows of no view change by this, so it need not be undone. Says whether there were any.
         """
         if not self.design.program.assumptions or not (pairs := self.broken(deltas, stores)):
-            return
+            return False
         catalog, design = compile_all(self.catalog, self.design, self.design.refused | pairs)
         self.install(catalog, design, tables)
         for child, parent in sorted(pairs):
@@ -86,6 +86,7 @@ class Maintenance:
                 f"{parent} changed while rows of {child} referred to it: since then it is no longer assumed "
                 f"that it does not, and more is kept"
             )
+        return True
 
     # --- one transaction -----------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ class Pending:
     """The pending change of one table."""
 
     __slots__ = ("_inserted", "delta", "store")
+    of_objects = False
 
     def __init__(self, store: Store) -> None:
         self.store = store

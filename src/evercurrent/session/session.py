@@ -36,6 +36,7 @@ from evercurrent.session.subscriptions import Callback, Change, Subscribers, Sub
 from evercurrent.session.transactions import Block, Transaction
 
 if TYPE_CHECKING:
+    from evercurrent.objects.space import Space
     from evercurrent.session.feed import Feed
 
 
@@ -56,6 +57,8 @@ class Session:
         self.number = 0
         self.feeds: WeakSet[Feed] = WeakSet()
         self.committing: Transaction | None = None
+        self.idle = True  # no block is open: a write of an object may go straight to the compiled functions
+        self.space: Space | None = None  # the objects, where there are classes
 
     # --- transactions --------------------------------------------------------------------------------------
 
@@ -91,12 +94,16 @@ class Session:
 
     def _commit(self, transaction: Transaction) -> None:
         deltas = transaction.deltas()
+        patches = transaction.objects.patches() if transaction.objects is not None else []
         if not deltas:
+            for patch in patches:
+                patch.apply()
             transaction.abandon("committed")
             return
-        patches = examine(self.stores, self.rules, deltas, self.children)
+        patches += examine(self.stores, self.rules, deltas, self.children)
         named = {self.stores[name].table.name: delta for name, delta in deltas.items()}
-        self.maintenance.relax(deltas, self.stores, self.table_rows)
+        if self.maintenance.relax(deltas, self.stores, self.table_rows):
+            self.refresh_feeds()
         try:
             self.committing = transaction
             for patch in patches:
@@ -129,6 +136,8 @@ class Session:
             if not self.stores[name].table.stored:
                 self.forwarded.add(name)
         transaction.pending = {}
+        if transaction.objects is not None:
+            transaction.objects.clear()
 
     def _undo(self, patches: list[Patch]) -> None:
         """Everything as it was; an impatient second interrupt must wait."""
@@ -180,7 +189,7 @@ class Session:
 
     def pending_rows(self, name: str) -> ZSet:
         """The rows of a table as the open transaction has them."""
-        pending = self.transaction.pending.get(name.lower()) if self.transaction is not None else None
+        pending = self.transaction.changed(name.lower()) if self.transaction is not None else None
         rows = self.table_rows(name)
         return rows if pending is None else rows + pending.delta
 
@@ -222,6 +231,13 @@ class Session:
         """What feeds may leave out depends on views and subscriptions."""
         for feed in list(self.feeds):
             feed.refresh()
+        if self.space is not None:
+            self.space.refresh()
+
+    def new_store(self, table: Table, catalog: Catalog) -> Store:
+        """The store of a table that is new; the tables of classes are read off the objects."""
+        found = self.space.store(table) if self.space is not None else None
+        return Store(table, catalog.table) if found is None else found
 
     # --- names ---------------------------------------------------------------------------------------------
 

@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.nodes import ForeignKey, Table, Unique
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.session.patch import Patch, counting
+
+if TYPE_CHECKING:
+    from evercurrent.session.pending import Pending
 
 KeyOf = Callable[[Row], Any]
 """From a row to its key."""
@@ -150,6 +153,16 @@ class Store:
         for reference in result.references:
             reference.patch(contents).apply()
         return result
+
+    def pending(self) -> Pending:
+        """What a transaction lays over the rows."""
+        from evercurrent.session.pending import Pending
+
+        return Pending(self)
+
+    def may_refer(self, reference: ForeignKey) -> bool:
+        """Whether rows must be taken to refer to every parent, because who refers to what is not counted here."""
+        return False
 
     def __iter__(self) -> Iterator[Row]:
         """Every row, as often as it is there."""

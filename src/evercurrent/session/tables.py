@@ -96,8 +96,9 @@ class Table(Rows):
         self._require_stored()
         with self._session.lock:
             transaction = self._session.transaction
-            if pending and transaction is not None and self._key in transaction.pending:
-                return iter(list(transaction.pending[self._key]))
+            changed = transaction.changed(self._key) if pending and transaction is not None else None
+            if changed is not None:
+                return iter(list(changed))
             return iter(list(self._store))
 
     def __len__(self) -> int:

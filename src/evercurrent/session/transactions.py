@@ -15,6 +15,7 @@ from evercurrent.errors import TransactionError
 from evercurrent.session.pending import Pending
 
 if TYPE_CHECKING:
+    from evercurrent.objects.work import Work
     from evercurrent.session.session import Session
     from evercurrent.session.subscriptions import Change
 
@@ -24,13 +25,14 @@ Status = Literal["open", "committed", "rolled back", "failed"]
 class Transaction:
     """One transaction. `number` is given when it is committed (None where nothing had changed)."""
 
-    __slots__ = ("__weakref__", "_block", "_session", "changes", "number", "pending", "status")
+    __slots__ = ("__weakref__", "_block", "_session", "changes", "number", "objects", "pending", "status")
 
     def __init__(self, session: Session, block: Block) -> None:
         self._session = session
         # Weak: if an interrupt keeps the block from ending as it should, the transaction ends with it all the same.
         self._block = ref(block)
         self.pending: dict[str, Pending] = {}
+        self.objects: Work | None = None  # what it has changed of the objects
         self.status: Status = "open"
         self.number: int | None = None
         self.changes: dict[str, Change] = {}
@@ -45,7 +47,17 @@ class Transaction:
         self.require_open()
         found = self.pending.get(table)
         if found is None:
-            found = self.pending[table] = Pending(self._session.stores[table])
+            found = self._session.stores[table].pending()
+            if not found.of_objects:
+                self.pending[table] = found
+        return found
+
+    def changed(self, table: str) -> Pending | None:
+        """The pending change of a table, if there is one."""
+        found = self.pending.get(table)
+        if found is None and self.objects is not None:
+            made = self._session.stores[table].pending()
+            return made if made.of_objects else None
         return found
 
     def require_open(self) -> None:
@@ -59,7 +71,8 @@ class Transaction:
 
     def deltas(self) -> dict[str, ZSet]:
         """The net changes, by lower-cased names of tables."""
-        return {name: p.delta for name, p in self.pending.items() if p.delta.weights}
+        own = {name: p.delta for name, p in self.pending.items() if p.delta.weights}
+        return own if self.objects is None else {**own, **self.objects.deltas()}
 
     def rollback(self) -> None:
         """Forget all changes; the rest of the block can make no others."""
@@ -69,6 +82,12 @@ class Transaction:
     def abandon(self, status: Status) -> None:
         self.status = status
         self.pending = {}
+        if self.objects is not None:
+            if status == "committed":
+                self.objects.clear()
+            else:
+                self.objects.undo()
+            self.objects = None
 
     def __repr__(self) -> str:
         number = f" {self.number}" if self.number is not None else ""
@@ -98,11 +117,12 @@ class Block:
                 open_one.require_open()
                 return open_one
             self._owner = True
+            session.idle = False
             session.transaction = Transaction(session, self)
             return session.transaction
         except BaseException:
             if self._owner:
-                session.transaction = None
+                session.transaction, session.idle = None, True
             session.lock.release()
             raise
 
@@ -123,4 +143,6 @@ class Block:
                 if error is None and transaction.status != "rolled back":
                     session.commit(transaction)
         finally:
+            if self._owner:
+                session.idle = session.committing is None
             session.lock.release()

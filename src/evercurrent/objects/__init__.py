@@ -1,0 +1,17 @@
+"""Objects: classes as Python classes, whose changes move views like changes of tables.
+
+An object holds its values itself; the tables of extents (`catalog.extents`) keep nothing, they read their rows off the
+objects. Outside a transaction, where nobody waits to be told, a write calls the compiled trigger of the row that goes and of
+the row that comes; inside one, the object's values before the first write are noted once, and the rows are compared at the end.
+
+handles       the class of all objects; deleted and undone ones; `get` and `set`
+values        what an attribute takes in, and how it stands in a row
+kinds         one class of the schema: its Python class, its fields, its tables
+writing       the source of constructors, setters and rows
+owned         sets, bags, lists and dictionaries that belong to an object
+links         relationships, consistent from both ends
+work          what a transaction has changed: dirty objects, rows of collections, a journal
+deleting      everything that refers to an object, found and cleared
+stores        the tables of classes, read off the objects
+space         all objects of a database
+"""

@@ -1,0 +1,87 @@
+"""Classes come into a database, and leave it: `db.odl`, `db.drop_class`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.catalog.classes import Schema
+from evercurrent.catalog.dependencies import dependants
+from evercurrent.catalog.extents import tables_of
+from evercurrent.errors import QueryError
+from evercurrent.frontend.odl.resolve import classes_of
+from evercurrent.objects.space import Space
+from evercurrent.session.installation import defining, install
+
+if TYPE_CHECKING:
+    from evercurrent.session.session import Session
+
+
+def declare(session: Session, text: str, operations: Mapping[str, Callable[..., Any]] | None = None) -> None:
+    """Add the classes of an ODL text."""
+    with defining(session):
+        add_classes(session, classes_of(text, session.catalog.schema, operations))
+
+
+def add_classes(session: Session, schema: Schema) -> None:
+    """Make a larger schema the database's. Whatever fails has changed nothing."""
+    catalog = session.catalog
+    new = [name for name in schema.classes if name not in catalog.schema.classes]
+    tables = dict(catalog.tables)
+    for name in new:
+        for table in tables_of(schema, name):
+            key = table.name.lower()
+            if catalog.relation(key) is not None:
+                kind = "table" if key in catalog.tables else "view"
+                raise QueryError(
+                    f"class {name} needs a table {table.name}, and there is already a {kind} of this name",
+                    place=schema.classes[name].place,
+                    hint="give the class another extent",
+                )
+            tables[key] = table
+    space = session.space
+    if space is None:
+        space = session.space = Space(session)
+    before = space.schema
+    try:
+        space.add(schema)
+        install(session, replace(catalog, tables=tables, schema=schema))
+    except BaseException:
+        space.remove(before)
+        raise
+
+
+def drop_class(session: Session, name: str) -> None:
+    """Drop a class with its objects; refused where classes, views or assertions need it."""
+    with defining(session):
+        schema = session.catalog.schema
+        if session.space is None or name not in schema.classes:
+            from evercurrent.catalog.lookup import unknown
+
+            raise unknown("class", name, list(schema.classes))
+        tables = {t.name.lower() for t in tables_of(schema, name)}
+        needed = [f"class {c.name}" for c in schema.subclasses(name) if c.name != name]
+        left = Schema({n: c for n, c in schema.classes.items() if n != name})
+        from evercurrent.catalog.wellformed import check
+
+        if not needed:
+            try:
+                check(left)
+            except QueryError as problem:
+                needed.append(problem.message)
+        for table in sorted(tables):
+            needed += [str(d) for d in dependants(session.catalog, table) if d.name.lower() not in tables]
+        if needed:
+            raise QueryError(
+                f"class {name} cannot be dropped: {', '.join(dict.fromkeys(needed))}",
+                hint="drop what depends on it first",
+            )
+        space = session.space
+    for thing in list(space.extent(name)):
+        space.delete(thing)
+    with defining(session):
+        catalog = session.catalog
+        space.remove(left)
+        rest = {k: t for k, t in catalog.tables.items() if k not in tables}
+        install(session, replace(catalog, tables=rest, schema=left))

@@ -1,0 +1,48 @@
+"""Deleting an object: relationships are cleared, references become nil, collections lose it, and it is gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.objects import links
+from evercurrent.objects.backward import Backward
+from evercurrent.objects.handles import Object, gone
+
+if TYPE_CHECKING:
+    from evercurrent.objects.space import Space
+    from evercurrent.objects.work import Work
+
+
+def delete(space: Space, thing: Object) -> None:
+    """Delete an object, in the open transaction or in one of its own."""
+    if thing._gone:
+        raise gone(thing)
+    kind = thing._kind
+    if space.back is None and Backward.wanted(space, kind):
+        space.back = Backward(space)
+        space.refresh()
+    with space.changing() as work:
+        work.touch(thing)
+        for f in kind.fields:
+            held: Any = f.slot.__get__(thing)
+            if f.relationship is not None:
+                for other in list(held) if f.many else [held] if held is not None else []:
+                    if links.has(thing, f, other):
+                        links.unlink(work, thing, f, other)
+            elif f.many:
+                held.clear()
+        if space.back is not None:
+            space.back.clear(work, thing)
+        del space.live[thing.oid], kind.objects[thing.oid]
+        work.journal.append((_back, space, thing))
+        space.bury(thing, kind.deleted)
+
+
+def _back(space: Space, thing: Object) -> None:
+    """Undone: collections of the object are put back by the entries before this one."""
+    space.revive(thing)
+
+
+def touch_all(work: Work, things: list[Object]) -> None:
+    for thing in things:
+        work.touch(thing)

@@ -1,0 +1,78 @@
+"""Extents and classes as a program sees them: `db.extent("Employees")`, `db.classes.employee`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.catalog.lookup import unknown
+from evercurrent.errors import QueryError
+from evercurrent.objects.handles import Object
+from evercurrent.objects.kinds import Kind
+
+if TYPE_CHECKING:
+    from evercurrent.session.session import Session
+
+
+def kind_of(session: Session, name: str) -> Kind:
+    """The kind of a class, by its name."""
+    if session.space is None:
+        raise QueryError(f"there is no class {name!r}", hint="db.odl(text) declares classes")
+    return session.space.kind(name)
+
+
+class Classes:
+    """The classes of a database as attributes: Python classes whose objects are the database's."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __getattr__(self, name: str) -> type[Any]:
+        try:
+            return kind_of(self._session, name).cls
+        except QueryError as problem:
+            raise AttributeError(str(problem)) from None
+
+    def __getitem__(self, name: str) -> type[Any]:
+        return kind_of(self._session, name).cls
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._session.catalog.schema.classes)
+
+    def __dir__(self) -> list[str]:
+        return list(self)
+
+
+class Extent:
+    """The objects of a class and of all that extend it, as they are now (pending changes included)."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        schema = session.catalog.schema
+        found = schema.of_relation(name) or schema.classes.get(name)
+        if found is None or session.space is None:
+            raise unknown("extent", name, [c.relation for c in schema.classes.values()])
+        self._space = session.space
+        self._class = found.name
+        self.name = found.relation
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._space.extent(self._class)
+
+    def __len__(self) -> int:
+        space = self._space
+        return sum(len(space.kinds[c.name].objects) for c in space.schema.subclasses(self._class))
+
+    def __contains__(self, thing: object) -> bool:
+        return (
+            isinstance(thing, Object)
+            and not thing._gone
+            and thing._kind.space is self._space
+            and self._class in thing._kind.ancestors
+        )
+
+    def __bool__(self) -> bool:
+        """An extent is always true; `len()` says whether there are objects."""
+        return True
+
+    def __repr__(self) -> str:
+        return f"<Extent {self.name} of {self._class}: {len(self)} objects>"

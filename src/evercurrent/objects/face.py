@@ -1,0 +1,69 @@
+"""What a database offers for objects: classes, new objects, extents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evercurrent.catalog.classes import Schema
+    from evercurrent.objects.extents import Classes, Extent
+    from evercurrent.objects.handles import Object
+    from evercurrent.session.session import Session
+
+
+class ObjectFace:
+    """The part of `Database` that concerns objects."""
+
+    _session: Session
+
+    def odl(self, text: str, *, operations: Mapping[str, Callable[..., Any]] | None = None) -> None:
+        """Declare the classes of an ODL text; `operations` are the functions of operations, by "class.operation"."""
+        from evercurrent.objects.declaring import declare
+
+        declare(self._session, text, operations)
+
+    def schema_odl(self) -> str:
+        """All classes as ODL text."""
+        from evercurrent.frontend.odl.show import odl
+
+        return odl(self._session.catalog.schema)
+
+    @property
+    def schema(self) -> Schema:
+        """The classes, by their names."""
+        return self._session.catalog.schema
+
+    def drop_class(self, name: str) -> None:
+        """Drop a class and its objects; refused while classes, views or assertions need it."""
+        from evercurrent.objects.declaring import drop_class
+
+        drop_class(self._session, name)
+
+    @property
+    def classes(self) -> Classes:
+        """The classes as Python classes: `Employee = db.classes.employee; Employee(name="Ann")`."""
+        from evercurrent.objects.extents import Classes
+
+        return Classes(self._session)
+
+    def new(self, class_name: str, /, **values: Any) -> Any:
+        """A new object of a class: `db.new("employee", name="Ann", dept=sales)`."""
+        from evercurrent.objects.extents import kind_of
+
+        return kind_of(self._session, class_name).cls(**values)
+
+    def delete(self, thing: Object) -> None:
+        """Delete an object: references to it become nil, relationships and collections lose it."""
+        thing._kind.space.delete(thing)
+
+    def extent(self, name: str) -> Extent:
+        """The objects of a class and of those that extend it, by the extent's name or the class's."""
+        from evercurrent.objects.extents import Extent
+
+        return Extent(self._session, name)
+
+    def object(self, oid: int) -> Object | None:
+        """The object of an identity, or None."""
+        space = self._session.space
+        return None if space is None else space.at(oid)

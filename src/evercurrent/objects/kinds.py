@@ -1,0 +1,136 @@
+"""One class of the schema as a Python class: its fields, its tables, its objects."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.catalog.classes import Class, Property, Relationship, is_many
+from evercurrent.catalog.extents import Inside, Kept, Single, place_of
+from evercurrent.data.types import Type
+from evercurrent.data.zset import Row
+from evercurrent.errors import QueryError
+from evercurrent.objects.values import Function, inside
+
+if TYPE_CHECKING:
+    from evercurrent.objects.handles import Object
+    from evercurrent.objects.space import Space
+
+Get = Callable[[Any], Any]
+Set = Callable[[Any, Any], None]
+
+
+@dataclass(slots=True, eq=False)
+class Field:
+    """A property of the objects of a class: it stands in the slot `_position`."""
+
+    name: str
+    position: int
+    property: Property
+    declaring: Class
+    place: Kept
+    inside: Function  # from what the slot holds to what stands in a row
+    take: Function  # from what the user gives to what the slot holds; of a collection, of its elements
+    get: Get
+    set: Set
+    slot: Any = None  # the member descriptor: slot.__set__(o, v) writes without telling anyone
+    owned: type | None = None  # of a collection: the class of its value
+
+    @property
+    def type(self) -> Type:
+        return self.property.type
+
+    @property
+    def many(self) -> bool:
+        return is_many(self.property.type)
+
+    @property
+    def in_row(self) -> bool:
+        """Whether it is a column of the table of the class."""
+        return isinstance(self.place, Single | Inside)
+
+    @property
+    def relationship(self) -> Relationship | None:
+        return self.property if isinstance(self.property, Relationship) else None
+
+
+@dataclass(slots=True, eq=False)
+class Sheet:
+    """The table of the objects of a class, as objects of one kind (of the class, or of one that extends it) stand in it."""
+
+    table: str  # lower-cased
+    name: str
+    fields: tuple[Field, ...]
+    row: Callable[[Any], Row] = field(default=lambda o: ())  # of an object as it is
+    before: Callable[[int, Any], Row] = field(default=lambda oid, s: ())  # of a snapshot
+
+
+@dataclass(slots=True, eq=False)
+class Kind:
+    """One class. `objects` are those of exactly this class, by oid."""
+
+    space: Space
+    declared: Class
+    lineage: tuple[Class, ...]
+    fields: tuple[Field, ...] = ()
+    sheets: tuple[Sheet, ...] = ()
+    objects: dict[int, Object] = field(default_factory=dict)
+    cls: type[Object] = None  # type: ignore[assignment]
+    deleted: type[Object] = None  # type: ignore[assignment]
+    undone: type[Object] = None  # type: ignore[assignment]
+    snapshot: Callable[[Any], tuple[Any, ...]] = field(default=lambda o: ())
+    restore: Callable[[Any, Any], None] = field(default=lambda o, s: None)
+    named: dict[str, Field] = field(default_factory=dict)
+    read: tuple[Sheet, ...] = ()  # the sheets that somebody reads
+    keys: tuple[Key, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.declared.name
+
+    @property
+    def ancestors(self) -> frozenset[str]:
+        return frozenset(c.name for c in self.lineage)
+
+    def field(self, name: str) -> Field:
+        found = self.named.get(name)
+        if found is None:
+            near = difflib.get_close_matches(str(name), list(self.named), 1)
+            raise QueryError(
+                f"{self.name} has no property {name!r}",
+                hint=f"did you mean {near[0]!r}?" if near else f"it has {', '.join(self.named)}",
+            )
+        return found
+
+
+@dataclass(slots=True, eq=False)
+class Key:
+    """A declared key: the object under each of its values, over the class that declares it and all that extend it."""
+
+    declaring: Class
+    names: tuple[str, ...]
+    objects: dict[Any, Any]
+
+    @property
+    def constraint(self) -> str:
+        return f"{self.declaring.relation}_{'_'.join(self.names)}"
+
+
+def fields_of(
+    space: Space, name: str, taker: Callable[[Property, Class], Function], unset: Set
+) -> Iterator[Field]:
+    """The fields of a class, inherited ones first; without their functions."""
+    for i, (declaring, property) in enumerate(space.schema.properties(name).values(), 1):
+        yield Field(
+            property.name,
+            i,
+            property,
+            declaring,
+            place_of(space.schema, name, property.name),
+            inside(property.type),
+            taker(property, declaring),
+            lambda o: None,
+            unset,
+        )

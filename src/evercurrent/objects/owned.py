@@ -1,0 +1,425 @@
+"""Collections that belong to an object: Python's own interfaces, and the names that ODMG gives the same operations.
+
+Reading one is as quick as reading a set, a list or a dictionary, since it is one. Every change goes through one of a few
+functions: an element comes or goes (set, bag), a stretch is replaced (list), an entry comes or goes (dictionary). A call that
+fails has changed nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+
+from evercurrent.objects import links, raw
+from evercurrent.objects.handles import Object, gone
+
+if TYPE_CHECKING:
+    from evercurrent.objects.kinds import Field
+    from evercurrent.objects.space import Space
+    from evercurrent.objects.values import Function
+
+
+class Owned:
+    """What all of them have. Each property has a class of its own, which knows its field."""
+
+    __slots__ = ()
+    owner: Object
+    space: ClassVar[Space]
+    field: ClassVar[Field]
+    take: ClassVar[Function]  # an element as it is held
+    element_inside: ClassVar[Function]  # an element as it stands in a row
+    key_take: ClassVar[Function]
+    key_inside: ClassVar[Function]
+    what: ClassVar[str]
+
+    def _changing(self) -> Any:
+        if self.owner._gone:
+            raise gone(self.owner)
+        return self.space.changing()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"{self.what} belongs to its object; copy it with list() or set()")
+
+
+class OwnedSet(Owned, set):  # type: ignore[type-arg]
+    """A set attribute, or the unordered end of a relationship."""
+
+    __slots__ = ("owner",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def add(self, element: Any) -> None:
+        element = self.take(element)
+        if element in self:
+            return
+        with self._changing() as work:
+            if self.field.relationship is not None:
+                links.link(work, self.owner, self.field, element)
+            else:
+                raw.put(work, self, element)
+
+    def remove(self, element: Any) -> None:
+        element = self.take(element)
+        if element not in self:
+            raise KeyError(element)
+        with self._changing() as work:
+            if self.field.relationship is not None:
+                links.unlink(work, self.owner, self.field, element)
+            else:
+                raw.take(work, self, element)
+
+    def discard(self, element: Any) -> None:
+        if element in self:
+            self.remove(element)
+
+    insert_element = add
+    remove_element = remove
+
+    def pop(self) -> Any:
+        for element in self:
+            self.remove(element)
+            return element
+        raise KeyError("pop from an empty set")
+
+    def update(self, *others: Iterable[Any]) -> None:
+        new = [self.take(x) for other in others for x in other]
+        with self._changing():
+            for x in new:
+                self.add(x)
+
+    def difference_update(self, *others: Iterable[Any]) -> None:
+        self._drop({x for other in others for x in other} & set(self))
+
+    def intersection_update(self, *others: Iterable[Any]) -> None:
+        self._drop(set(self).difference(set(self).intersection(*others)))
+
+    def symmetric_difference_update(self, other: Iterable[Any]) -> None:
+        other = {self.take(x) for x in other}
+        new, old = other - set(self), other & set(self)
+        with self._changing():
+            self._drop(old)
+            self.update(new)
+
+    def clear(self) -> None:
+        self._drop(set(self))
+
+    def _drop(self, elements: Iterable[Any]) -> None:
+        with self._changing():
+            for x in list(elements):
+                self.remove(x)
+
+    def assign(self, elements: Iterable[Any] | None) -> None:
+        """Hold exactly these elements."""
+        new = {self.take(x) for x in elements or ()}
+        with self._changing():
+            self._drop(set(self) - new)
+            self.update(new - set(self))
+
+    def __ior__(self, other: Any) -> Any:
+        self.update(other)
+        return self
+
+    def __iand__(self, other: Any) -> Any:
+        self.intersection_update(other)
+        return self
+
+    def __isub__(self, other: Any) -> Any:
+        self.difference_update(list(other))
+        return self
+
+    def __ixor__(self, other: Any) -> Any:
+        self.symmetric_difference_update(other)
+        return self
+
+    def copy(self) -> set[Any]:
+        return set(self)
+
+    def __repr__(self) -> str:
+        return f"{{{', '.join(map(short, self))}}}"
+
+
+class OwnedBag(Owned):
+    """A bag attribute: elements in no order, each as often as it was added."""
+
+    __slots__ = ("counts", "owner", "size")
+
+    def __init__(self) -> None:
+        self.counts: dict[Any, int] = {}
+        self.size = 0
+
+    def move(self, element: Any, by: int) -> None:
+        """Only `raw` calls this."""
+        total = self.counts.get(element, 0) + by
+        self.size += by
+        if total:
+            self.counts[element] = total
+        else:
+            self.counts.pop(element, None)
+
+    def add(self, element: Any) -> None:
+        element = self.take(element)
+        with self._changing() as work:
+            if self.field.relationship is not None:
+                links.link(work, self.owner, self.field, element)
+            else:
+                raw.count(work, self, element, 1)
+
+    def remove(self, element: Any) -> None:
+        """One occurrence goes."""
+        element = self.take(element)
+        if element not in self.counts:
+            raise KeyError(element)
+        with self._changing() as work:
+            if self.field.relationship is not None:
+                links.unlink(work, self.owner, self.field, element)
+            else:
+                raw.count(work, self, element, -1)
+
+    def discard(self, element: Any) -> None:
+        if element in self.counts:
+            self.remove(element)
+
+    insert_element = add
+    remove_element = remove
+
+    def pop(self) -> Any:
+        for element in self.counts:
+            self.remove(element)
+            return element
+        raise KeyError("pop from an empty bag")
+
+    def update(self, *others: Iterable[Any]) -> None:
+        new = [self.take(x) for other in others for x in other]
+        with self._changing():
+            for x in new:
+                self.add(x)
+
+    extend = update
+
+    def clear(self) -> None:
+        with self._changing():
+            for x in list(self):
+                self.remove(x)
+
+    def assign(self, elements: Iterable[Any] | None) -> None:
+        """Hold exactly these elements."""
+        new = [self.take(x) for x in elements or ()]
+        with self._changing():
+            self.clear()
+            self.update(new)
+
+    def __iadd__(self, other: Iterable[Any]) -> Any:
+        self.update(other)
+        return self
+
+    def __isub__(self, other: Iterable[Any]) -> Any:
+        with self._changing():
+            for x in list(other):
+                self.discard(x)
+        return self
+
+    def count(self, element: Any) -> int:
+        return self.counts.get(element, 0)
+
+    def __contains__(self, element: object) -> bool:
+        return element in self.counts
+
+    def __iter__(self) -> Iterator[Any]:
+        for element, times in self.counts.items():
+            for _ in range(times):
+                yield element
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, OwnedBag):
+            return self.counts == other.counts
+        if isinstance(other, Iterable) and not isinstance(other, str | set | frozenset | Mapping):
+            rest = dict(self.counts)
+            for x in other:
+                rest[x] = rest.get(x, 0) - 1
+            return not any(rest.values())
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Bag([{', '.join(map(short, self))}])"
+
+
+class OwnedList(Owned, list):  # type: ignore[type-arg]
+    """A list attribute, or the ordered end of a relationship."""
+
+    __slots__ = ("owner",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def _splice(self, start: int, stop: int, new: Iterable[Any]) -> None:
+        taken = [self.take(x) for x in new]
+        with self._changing() as work:
+            if self.field.relationship is not None:
+                links.splice(work, self, start, stop, taken)
+            else:
+                raw.splice(work, self, start, stop, taken)
+
+    def append(self, element: Any) -> None:
+        self._splice(len(self), len(self), [element])
+
+    insert_element = append
+
+    def insert(self, index: SupportsIndex, element: Any) -> None:
+        start = slice(index, None).indices(len(self))[0]
+        self._splice(start, start, [element])
+
+    def extend(self, elements: Iterable[Any]) -> None:
+        self._splice(len(self), len(self), elements)
+
+    def pop(self, index: SupportsIndex = -1) -> Any:
+        element = self[index]
+        del self[index]
+        return element
+
+    def remove(self, element: Any) -> None:
+        at = self.index(element)
+        self._splice(at, at + 1, [])
+
+    remove_element = remove
+
+    def clear(self) -> None:
+        self._splice(0, len(self), [])
+
+    def reverse(self) -> None:
+        self._splice(0, len(self), self[::-1])
+
+    def sort(self, *, key: Any = None, reverse: bool = False) -> None:
+        self._splice(0, len(self), sorted(self, key=key, reverse=reverse))
+
+    def assign(self, elements: Iterable[Any] | None) -> None:
+        """Hold exactly these elements."""
+        self._splice(0, len(self), elements or ())
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if not isinstance(index, slice):
+            at = range(len(self))[index]
+            self._splice(at, at + 1, [value])
+            return
+        start, stop, step = index.indices(len(self))
+        if step == 1:
+            self._splice(start, max(start, stop), value)
+            return
+        whole = list(self)
+        whole[index] = value
+        self._splice(0, len(self), whole)
+
+    def __delitem__(self, index: Any) -> None:
+        if not isinstance(index, slice):
+            at = range(len(self))[index]
+            self._splice(at, at + 1, [])
+            return
+        start, stop, step = index.indices(len(self))
+        if step == 1:
+            self._splice(start, max(start, stop), [])
+            return
+        whole = list(self)
+        del whole[index]
+        self._splice(0, len(self), whole)
+
+    def __iadd__(self, other: Iterable[Any]) -> Any:
+        self.extend(other)
+        return self
+
+    def __imul__(self, times: SupportsIndex) -> Any:
+        self._splice(0, len(self), list(self) * times)
+        return self
+
+    def copy(self) -> list[Any]:
+        return list(self)
+
+    def __repr__(self) -> str:
+        return f"[{', '.join(map(short, self))}]"
+
+
+MISSING = object()
+
+
+class OwnedDict(Owned, dict):  # type: ignore[type-arg]
+    """A dictionary attribute."""
+
+    __slots__ = ("owner",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        key, value = self._key(key), self.take(value)
+        if key in self and self[key] is value:
+            return
+        with self._changing() as work:
+            raw.enter(work, self, key, value)
+
+    def _key(self, key: Any) -> Any:
+        found = self.key_take(key)
+        if found is None:
+            from evercurrent.errors import QueryError
+
+            raise QueryError(f"{self.what}: the key of a dictionary is not nil")
+        return found
+
+    def __delitem__(self, key: Any) -> None:
+        key = self._key(key)
+        if key not in self:
+            raise KeyError(key)
+        with self._changing() as work:
+            raw.leave(work, self, key)
+
+    bind = __setitem__
+    unbind = __delitem__
+
+    def pop(self, key: Any, default: Any = MISSING) -> Any:
+        if key not in self:
+            if default is MISSING:
+                raise KeyError(key)
+            return default
+        value = self[key]
+        del self[key]
+        return value
+
+    def popitem(self) -> tuple[Any, Any]:
+        for key in reversed(self):
+            return key, self.pop(key)
+        raise KeyError("popitem from an empty dictionary")
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def update(self, *others: Any, **named: Any) -> None:
+        new = {self._key(k): self.take(v) for k, v in dict(*others, **named).items()}
+        with self._changing():
+            for key, value in new.items():
+                self[key] = value
+
+    def clear(self) -> None:
+        with self._changing():
+            for key in list(self):
+                del self[key]
+
+    def assign(self, entries: Mapping[Any, Any] | None) -> None:
+        """Hold exactly these entries."""
+        new = {self._key(k): self.take(v) for k, v in (entries or {}).items()}
+        with self._changing():
+            for key in [k for k in self if k not in new]:
+                del self[key]
+            self.update(new)
+
+    def __ior__(self, other: Any) -> Any:
+        self.update(other)
+        return self
+
+    def copy(self) -> dict[Any, Any]:
+        return dict(self)
+
+    def __repr__(self) -> str:
+        return f"{{{', '.join(f'{short(k)}: {short(v)}' for k, v in self.items())}}}"
+
+
+def short(value: Any) -> str:
+    return f"<{value._kind.name} {value.oid}>" if isinstance(value, Object) else repr(value)

@@ -1,0 +1,261 @@
+"""All objects of a database: their classes, their identities, and how what they do reaches the views."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.catalog.classes import Attribute, Class, Property, Schema
+from evercurrent.catalog.extents import OWNER, Apart, tables_of
+from evercurrent.catalog.nodes import Table
+from evercurrent.data.types import Collection, Map, Reference
+from evercurrent.data.zset import ZSet
+from evercurrent.errors import QueryError
+from evercurrent.objects import links
+from evercurrent.objects.building import build, rewrite
+from evercurrent.objects.handles import Gone, Object, gone
+from evercurrent.objects.kinds import Field, Key, Kind, Sheet
+from evercurrent.objects.owned import Owned
+from evercurrent.objects.reading import Readers
+from evercurrent.objects.stores import ObjectStore
+from evercurrent.objects.values import Function, taker
+from evercurrent.objects.work import Work
+from evercurrent.objects.writing import Traits
+
+if TYPE_CHECKING:
+    from evercurrent.objects.backward import Backward
+    from evercurrent.session.session import Session
+
+ALIVE = getattr(threading, "_active", {0: None, 1: None})
+"""The running threads. While there is only one, writes outside a transaction need no lock."""
+
+
+class Space:
+    """The objects of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.schema = Schema()
+        self.kinds: dict[str, Kind] = {}
+        self.live: dict[int, Object] = {}
+        self.work = Work(self)
+        self.back: Backward | None = None  # who refers to whom; from the first deletion on
+        self.sheets: dict[str, list[tuple[Kind, Sheet]]] = {}
+        self.apart: dict[str, list[tuple[Kind, Field]]] = {}
+        self.tables_read: frozenset[str] = frozenset()
+        self.keys: dict[tuple[str, tuple[str, ...]], Key] = {}
+        self.next = itertools.count(1).__next__
+
+    # --- classes -------------------------------------------------------------------------------------------
+
+    def add(self, schema: Schema) -> None:
+        """Make Python classes for the classes that are new."""
+        self.schema = schema
+        for name in schema.classes:
+            if name not in self.kinds:
+                for one in schema.lineage(name):
+                    if one.name not in self.kinds:
+                        self._add(one)
+
+    def _add(self, declared: Class) -> None:
+        kind = build(self, declared)
+        self.kinds[declared.name] = kind
+        for sheet in kind.sheets:
+            self.sheets.setdefault(sheet.table, []).append((kind, sheet))
+        for f in kind.fields:
+            if isinstance(f.place, Apart) and f.place.owner == OWNER:
+                self.apart.setdefault(f.place.table.lower(), []).append((kind, f))
+        keys = []
+        for one in kind.lineage:
+            for names in one.keys:
+                keys.append(self.keys.setdefault((one.name, names), Key(one, names, {})))
+        kind.keys = tuple(keys)
+
+    def remove(self, schema: Schema) -> None:
+        """Forget classes that the schema does not have; their objects are deleted already."""
+        gone_ones = [k for name, k in self.kinds.items() if name not in schema.classes]
+        self.schema = schema
+        for kind in gone_ones:
+            del self.kinds[kind.name]
+            for sheet in kind.sheets:
+                self.sheets[sheet.table].remove((kind, sheet))
+            for f in kind.fields:
+                if isinstance(f.place, Apart) and f.place.owner == OWNER:
+                    self.apart[f.place.table.lower()].remove((kind, f))
+
+    def take_function(self, property: Property, declaring: Class) -> Function:
+        """What takes in the values of a property, or the elements of a collection."""
+        what = f"{declaring.name}.{property.name}"
+        attribute = property if isinstance(property, Attribute) else Attribute(property.name, property.type)
+        match property.type:
+            case Collection(_, element):
+                return taker(self, attribute, element, ("element",), what)
+            case Map(_, value):
+                return taker(self, attribute, value, ("value",), what)
+            case t:
+                return taker(self, attribute, t, (), what)
+
+    def kind(self, name: str) -> Kind:
+        found = self.kinds.get(name)
+        if found is None:
+            from evercurrent.catalog.lookup import unknown
+
+            raise unknown("class", name, list(self.kinds))
+        return found
+
+    # --- who reads what ------------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Views or subscriptions have changed: so has what a write must do."""
+        readers = Readers(self.session)
+        self.tables_read = readers.tables
+        for kind in self.kinds.values():
+            reads = tuple(
+                (n, frozenset(sheet.fields[c - 1].position for c in columns if c > 0))
+                for n, sheet in enumerate(kind.sheets)
+                if (columns := readers.columns.get(sheet.table)) is not None
+            )
+            kind.read = tuple(s for s in kind.sheets if s.table in readers.tables)
+            told = any(s.table in readers.told for s in kind.sheets)
+            guarded = frozenset(
+                f.position
+                for sheet in kind.sheets
+                for f in kind.fields
+                if f.name in readers.assumed.get(sheet.table, ()) or any(f.name in k.names for k in kind.keys)
+            )
+            rewrite(kind, Traits(reads, told, guarded, self.back is not None), readers)
+
+    # --- transactions --------------------------------------------------------------------------------------
+
+    @contextmanager
+    def changing(self) -> Iterator[Work]:
+        """The transaction that is open, or one for this call alone."""
+        with self.session.changing() as transaction:
+            transaction.objects = self.work
+            yield self.work
+
+    def enter(self, thing: Object, given: Iterable[tuple[Field, Any]]) -> None:
+        """A new object joins, with its relationships and collections."""
+        later = [(f, value) for f, value in given if value is not None]
+        for f, _ in later:
+            if not f.many:
+                f.slot.__set__(thing, None)
+        with self.changing() as work:
+            thing.oid = oid = self.next()
+            self.live[oid] = thing._kind.objects[oid] = thing
+            work.dirty[thing] = None
+            try:
+                for f, value in later:
+                    if f.many:
+                        f.slot.__get__(thing).assign(value)
+                    else:
+                        links.link(work, thing, f, value)
+            except Exception:
+                self.delete(thing)
+                raise
+            if self.back is not None:
+                self.back.note(thing)
+
+    def set(self, thing: Object, f: Field, value: Any) -> None:
+        """Write a field in a transaction; the value is taken in already."""
+        if f.relationship is None:
+            with self.changing() as work:
+                work.touch(thing)
+                if self.back is not None:
+                    self.back.forget(thing, f)
+                f.slot.__set__(thing, value)
+                if self.back is not None:
+                    self.back.note(thing, f)
+            return
+        with self.changing() as work:
+            old = f.slot.__get__(thing)
+            if value is not None:
+                links.link(work, thing, f, value)
+            elif old is not None:
+                links.unlink(work, thing, f, old)
+
+    def delete(self, thing: Object) -> None:
+        """Delete an object: nothing refers to it any more."""
+        from evercurrent.objects.deleting import delete
+
+        delete(self, thing)
+
+    def bury(self, thing: Object, cls: type[Object]) -> None:
+        thing.__class__ = cls
+
+    def revive(self, thing: Object) -> None:
+        kind = thing._kind
+        thing.__class__ = kind.cls
+        self.live[thing.oid] = kind.objects[thing.oid] = thing
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    def at(self, oid: int) -> Object | None:
+        """The object of an identity."""
+        return self.live.get(oid)
+
+    def extent(self, name: str) -> Iterator[Object]:
+        """The objects of a class and of all that extend it."""
+        for c in self.schema.subclasses(name):
+            yield from list(self.kinds[c.name].objects.values())
+
+    def rows(self, table: str) -> ZSet:
+        """The present rows of a table."""
+        found = ZSet()
+        for kind, sheet in self.sheets.get(table, ()):
+            row = sheet.row
+            for thing in kind.objects.values():
+                found.weights[row(thing)] = 1
+        for kind, f in self.apart.get(table, ()):
+            for thing in kind.objects.values():
+                for row in collection_rows(thing.oid, f.slot.__get__(thing)):
+                    found.add(row, 1)
+        return found
+
+    # --- tables --------------------------------------------------------------------------------------------
+
+    def tables(self, schema: Schema) -> list[Table]:
+        """The tables of the classes that are new."""
+        return [t for name in schema.classes if name not in self.kinds for t in tables_of(schema, name)]
+
+    def store(self, table: Table) -> ObjectStore | None:
+        key = table.name.lower()
+        return ObjectStore(self, table) if key in self.sheets or key in self.apart else None
+
+    def names(self, kind: Kind) -> dict[str, Any]:
+        """What the source of a class refers to."""
+        return {
+            "S": self.session,
+            "A": ALIVE,
+            "dirty": self.work.dirty,
+            "live": self.live,
+            "own": kind.objects,
+            "next": self.next,
+            "set": self.set,
+            "enter": self.enter,
+            "date": datetime.date,
+            "add": set.add,
+            "discard": set.discard,
+            "unknown": lambda others: kind.field(next(iter(others))),
+        }
+
+
+def collection_rows(oid: int, owned: Owned) -> Iterator[tuple[Any, ...]]:
+    """The rows of a collection in a table of its own."""
+    inside = owned.element_inside
+    if isinstance(owned, list):
+        for i, x in enumerate(owned):
+            yield oid, i, inside(x)
+    elif isinstance(owned, dict):
+        for key, x in owned.items():
+            yield oid, owned.key_inside(key), inside(x)
+    else:
+        for x in owned:  # type: ignore[attr-defined]
+            yield oid, inside(x)
+
+
+__all__ = ["Callable", "Gone", "QueryError", "Reference", "Space", "gone"]

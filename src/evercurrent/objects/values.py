@@ -1,0 +1,217 @@
+"""What an attribute takes in and holds, and how it stands in a row.
+
+An object holds values as users see them: a `decimal.Decimal`, an aware timestamp, a `Record`, another object. A row holds
+what engines compute with (`data.values`): scaled integers, naive timestamps, tuples, object ids. `taker` makes the first
+of whatever is given, or raises; `inside` makes the second of the first.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.catalog.classes import Attribute, Path
+from evercurrent.data.representation import FrozenMap, Record
+from evercurrent.data.types import (
+    Array,
+    Boolean,
+    Collection,
+    Date,
+    Float,
+    Integer,
+    Interval,
+    Map,
+    Reference,
+    String,
+    Struct,
+    Type,
+)
+from evercurrent.data.values import BadValue, give_out, sort_key, take_in
+from evercurrent.errors import ConstraintError, QueryError
+from evercurrent.objects.handles import Object, gone
+
+if TYPE_CHECKING:
+    from evercurrent.objects.space import Space
+
+Function = Callable[[Any], Any]
+
+
+# --- taking in ---------------------------------------------------------------------------------------------
+
+
+def taker(space: Space, attribute: Attribute, t: Type, path: Path, what: str) -> Function:
+    """The function from what a user gives to what an object holds; nil is None."""
+    bare = _taker(space, attribute, t, path)
+
+    def take(value: Any) -> Any:
+        if value is None:
+            return None
+        try:
+            return bare(value)
+        except BadValue as problem:
+            text = f"{what}: {problem}"
+            if isinstance(t, String):
+                raise ConstraintError(text, constraint=f"{what} {t}") from None
+            raise QueryError(text) from None
+
+    return take
+
+
+def _taker(space: Space, attribute: Attribute, t: Type, path: Path) -> Function:
+    """The same, for values other than nil; raises `BadValue`."""
+    match t:
+        case Reference(target):
+            return lambda value: _take_reference(space, target, value)
+        case Struct(members):
+            names = tuple(m.name for m in members)
+            parts = [_taker(space, attribute, m.type, (*path, m.name)) for m in members]
+            return lambda value: _take_struct(t, names, parts, value)
+        case Collection(kind, element):
+            part = _taker(space, attribute, element, (*path, "element"))
+            order = sort_key(_plain(element), False, True)
+            return lambda value: _take_collection(t, kind, part, value, order)
+        case Array(element):
+            part = _taker(space, attribute, element, (*path, "element"))
+            return lambda value: _take_collection(t, "list", part, value, None)
+        case Map(key, value_type):
+            k = _taker(space, attribute, key, (*path, "key"))
+            v = _taker(space, attribute, value_type, (*path, "value"))
+            return lambda value: _take_map(t, k, v, value)
+        case _:
+            return _limited(attribute, t, path)
+
+
+def _limited(attribute: Attribute, t: Type, path: Path) -> Function:
+    limit = attribute.limit(path)
+    least, greatest, labels = limit.least, limit.greatest, limit.labels
+
+    def take(value: Any) -> Any:
+        if isinstance(value, datetime.time) and isinstance(t, Interval):
+            value = datetime.timedelta(
+                hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond
+            )
+        found = take_in(t, value)
+        if found is not None:
+            if (least is not None and found < least) or (greatest is not None and found > greatest):
+                raise BadValue(f"{value!r} is out of range: {least} to {greatest}")
+            if labels and found not in labels:
+                raise BadValue(f"{value!r} is none of {', '.join(labels)}")
+        return give_out(t, found)
+
+    return take
+
+
+def _take_reference(space: Space, target: str, value: Any) -> Any:
+    if isinstance(value, Object):
+        if value._gone:
+            raise gone(value)
+        kind = value._kind
+        if kind.space is not space:
+            raise BadValue(f"{kind.name} {value.oid} belongs to another database")
+        if target in kind.ancestors:
+            return value
+        raise BadValue(f"{kind.name} {value.oid} is no {target}")
+    raise BadValue(f"{value!r} is no object: a reference to {target} is wanted")
+
+
+def _take_struct(t: Struct, names: tuple[str, ...], parts: list[Function], value: Any) -> Record:
+    if isinstance(value, Mapping):
+        unknown = [k for k in value if k not in names]
+        if unknown:
+            raise BadValue(f"{value!r} is not a value of type {t}: it has no member {unknown[0]!r}")
+        given = [value.get(n) for n in names]
+    elif isinstance(value, tuple | list) and len(value) == len(names):
+        given = list(value)
+    else:
+        raise BadValue(f"{value!r} is not a value of type {t}")
+    return Record(names, tuple(None if v is None else p(v) for p, v in zip(parts, given, strict=True)))
+
+
+def _take_collection(t: Type, kind: str, part: Function, value: Any, order: Any) -> Any:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise BadValue(f"{value!r} is not a value of type {t}")
+    items = [None if v is None else part(v) for v in value]
+    if kind == "set":
+        return frozenset(items)
+    if kind == "bag":
+        assert isinstance(t, Collection)
+        make = inside(t.element)
+        items.sort(key=lambda v: order(make(v)))
+    return tuple(items)
+
+
+def _take_map(t: Map, key: Function, value: Function, given: Any) -> FrozenMap:
+    if not isinstance(given, Mapping):
+        raise BadValue(f"{given!r} is not a value of type {t}")
+    return FrozenMap({key(k): None if v is None else value(v) for k, v in given.items()})
+
+
+# --- rows --------------------------------------------------------------------------------------------------
+
+
+def is_plain(t: Type) -> bool:
+    """Whether values stand in rows as they are."""
+    return isinstance(t, Boolean | Integer | Float | String | Date)
+
+
+def inside(t: Type) -> Function:
+    """The function from what an object holds to what stands in a row; of nil it is None."""
+    match t:
+        case Reference():
+            return lambda v: None if v is None else v.oid
+        case Struct(members):
+            parts = [inside(m.type) for m in members]
+            return lambda v: (
+                None if v is None else tuple(p(x) for p, x in zip(parts, v.values(), strict=True))
+            )
+        case Collection(kind, element):
+            part = inside(element)
+            if kind == "list":
+                return lambda v: None if v is None else tuple(part(x) for x in v)
+            order = sort_key(_plain(element), False, True)
+            return lambda v: None if v is None else tuple(sorted((part(x) for x in v), key=order))
+        case Array(element):
+            part = inside(element)
+            return lambda v: None if v is None else tuple(part(x) for x in v)
+        case Map(key, value):
+            k, w = inside(key), inside(value)
+            return lambda v: None if v is None else FrozenMap({k(a): w(b) for a, b in v.items()})
+        case _ if is_plain(t):
+            return lambda v: v
+        case _:
+            return lambda v: take_in(t, v)
+
+
+def _plain(t: Type) -> Type:
+    """The type that values inside have the order of."""
+    from evercurrent.data.types import BIGINT
+
+    return BIGINT if isinstance(t, Reference) else t
+
+
+# --- giving out --------------------------------------------------------------------------------------------
+
+
+def outside(space: Space, t: Type) -> Function:
+    """The function from what stands in a row to what an object holds."""
+    match t:
+        case Reference():
+            return lambda v: None if v is None else space.at(v)
+        case Struct(members):
+            names = tuple(m.name for m in members)
+            parts = [outside(space, m.type) for m in members]
+            return lambda v: (
+                None if v is None else Record(names, tuple(p(x) for p, x in zip(parts, v, strict=True)))
+            )
+        case Collection("set", element):
+            part = outside(space, element)
+            return lambda v: None if v is None else frozenset(map(part, v))
+        case Collection(_, element) | Array(element):
+            part = outside(space, element)
+            return lambda v: None if v is None else tuple(map(part, v))
+        case Map(key, value):
+            k, w = outside(space, key), outside(space, value)
+            return lambda v: None if v is None else FrozenMap({k(a): w(b) for a, b in v.items()})
+        case _:
+            return lambda v: give_out(t, v)
