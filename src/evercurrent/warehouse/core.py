@@ -33,6 +33,7 @@ from evercurrent.session.compile import ASSERTION, Design
 from evercurrent.session.constraints import children_of, examine
 from evercurrent.session.rows import RowReader, give_rows
 from evercurrent.session.rules import SAMPLE, RowRules
+from evercurrent.session.store import positions
 from evercurrent.term.evaluate import compile_term
 from evercurrent.warehouse.accounts import view_runs
 from evercurrent.warehouse.estimates import Size
@@ -58,8 +59,8 @@ class Core:
         self.design = Design()
         self.readers: dict[str, RowReader] = {}
         self.rules: dict[str, RowRules] = {}
-        self.published: dict[str, int] = {}  # the version at which each view is known to be published
         self.outlook = Outlook(self.catalog, self.design)
+        self.published: dict[str, int] = {}  # the version at which each view is known to be published
 
     @property
     def program(self) -> Program:
@@ -212,9 +213,13 @@ class Core:
     def install(self, version: int, snapshot: Snapshot, catalog: Catalog, design: Design) -> None:
         """Be at this version from now on."""
         self.version, self.snapshot, self.catalog, self.design = version, snapshot, catalog, design
-        from evercurrent.warehouse.definitions import defaults
         self.outlook = Outlook(catalog, design)
+        from evercurrent.warehouse.definitions import defaults
 
+        for key, t in catalog.tables.items():
+            if t.primary_key:
+                types = [c.type for c in t.columns]
+                self.engine.declare(table_store(key), types, positions(t, t.primary_key.columns))
         self.readers = {key: RowReader(t, defaults(t)) for key, t in catalog.tables.items()}
         self.rules = {
             key: RowRules(

@@ -18,7 +18,7 @@ from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.expressions import column
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.shapes import Schema, W, any_of, consolidate, row_schema, same
+from evercurrent.engine.spark.shapes import Schema, W, any_of, row_schema, same
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Checks:
                 yield self.children(table, reference)
             for child in self.tables.values():
                 for reference in child.foreign_keys:
-                    if reference.parent.lower() == key:
+                    if reference.parent.lower() == key and self.deletes(table):
                         yield self.parents(table, child, reference)
 
     def schema(self, table: Table) -> Schema:
@@ -95,16 +95,26 @@ class Checks:
     def delta(self, table: Table) -> DataFrame:
         return self.workshop.read(self.schema(table), [self.deltas[table.name.lower()]])
 
-    def after(self, table: Table) -> DataFrame:
-        """The rows of a table as they will be."""
-        key = table.name.lower()
-        segments = [*self.stored(key).segments]
-        if key in self.deltas:
-            segments.append(self.deltas[key])
-        schema = self.schema(table)
+    def deletes(self, table: Table) -> bool:
+        return not self.engine.only_inserts(self.deltas[table.name.lower()])
+
+    def after(
+        self, table: Table, columns: Sequence[str], keys: DataFrame, theirs: Sequence[str]
+    ) -> DataFrame:
+        """Under each of these keys that the table will have: `columns`, and `n`, how many rows."""
+        name = table.name.lower()
+        segments = [*self.stored(name).segments]
+        if name in self.deltas:
+            segments.append(self.deltas[name])
         if not segments:
-            return self.engine.session.createDataFrame([], schema)
-        return consolidate(self.workshop.read(schema, segments), schema)
+            return self.engine.session.createDataFrame([], self.schema(table)).select(
+                *columns, F.col(W).alias("n")
+            )
+        rows = self.workshop.read(self.schema(table), segments)
+        if self.stored(name).segments:
+            rows = self.near(rows, keys, columns, theirs)
+        counted = rows.groupBy(*columns).agg(F.sum(W).alias("n"))
+        return counted.where(F.col("n") != 0)
 
     def rules(self, table: Table) -> Iterator[tuple[str, str, Column]]:
         """Conditions that no row may satisfy: (constraint, what is wrong, condition)."""
@@ -125,17 +135,17 @@ class Checks:
     def keys(self, table: Table) -> Iterator[Violation]:
         touched = self.delta(table)
         own = [f"c{i}" for i in range(len(table.columns))]
-        near = self.near(self.after(table), touched, own, own)
-        gone = near.where(F.col(W) < 0)
-        yield Violation(table, "existing row", "there is no such row to delete", gone)
+        if self.deletes(table):
+            gone = self.after(table, own, touched.where(F.col(W) < 0), own).where(F.col("n") < 0)
+            yield Violation(table, "existing row", "there is no such row to delete", gone)
         declared = ([table.primary_key] if table.primary_key else []) + list(table.unique)
         for key in declared:
             columns = [f"c{i}" for i in places(table, key.columns)]
-            rows = self.near(self.after(table), touched, columns, columns)
+            come = touched.where(F.col(W) > 0)
+            twice = self.after(table, columns, come, columns).where(F.col("n") > 1)
             for c in columns:
-                rows = rows.where(F.col(c).isNotNull())
-            twice = rows.groupBy(*columns).agg(F.sum(W).alias("n")).where(F.col("n") > 1)
-            bad = self.near(rows, twice, columns, columns)
+                twice = twice.where(F.col(c).isNotNull())
+            bad = self.near(come, twice, columns, columns)
             kind = "PRIMARY KEY" if key is table.primary_key else "UNIQUE"
             what = f"{kind} ({', '.join(key.columns)}) is there more than once"
             yield Violation(table, key.name, what, bad)
@@ -148,7 +158,7 @@ class Checks:
         rows = self.delta(table).where(F.col(W) > 0)
         for c in own:
             rows = rows.where(F.col(c).isNotNull())
-        bad = self.near(rows, self.after(parent), own, theirs, "left_anti")
+        bad = self.near(rows, self.after(parent, theirs, rows, own), own, theirs, "left_anti")
         what = f"FOREIGN KEY ({', '.join(reference.columns)}) refers to no row of {parent.name}"
         return Violation(table, reference.name, what, bad)
 
@@ -156,8 +166,9 @@ class Checks:
         """Deleted keys to which rows still refer."""
         own = [f"c{i}" for i in places(table, reference.parent_columns)]
         theirs = [f"c{i}" for i in places(child, reference.columns)]
-        gone = self.near(self.delta(table).where(F.col(W) < 0), self.after(table), own, own, "left_anti")
-        bad = self.near(gone, self.after(child), own, theirs)
+        deleted = self.delta(table).where(F.col(W) < 0)
+        gone = self.near(deleted, self.after(table, own, deleted, own), own, own, "left_anti")
+        bad = self.near(gone, self.after(child, theirs, gone, own), own, theirs)
         what = f"rows of {child.name} still refer to it by FOREIGN KEY ({', '.join(reference.columns)})"
         return Violation(table, reference.name, what, bad)
 

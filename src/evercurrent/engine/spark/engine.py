@@ -30,11 +30,12 @@ from evercurrent.engine.spark.driver import DriverRun
 from evercurrent.engine.spark.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.frames import Workshop
 from evercurrent.engine.spark.kept import Contents, Store
+from evercurrent.engine.spark.layout import leading, orders
 from evercurrent.engine.spark.log import Log
 from evercurrent.engine.spark.pool import Pool, TooLarge, plain_keys, summed
 from evercurrent.engine.spark.run import Outcome, Run
 from evercurrent.engine.spark.session import private, tune
-from evercurrent.engine.spark.shapes import consolidate, row_schema
+from evercurrent.engine.spark.shapes import W, consolidate, row_schema
 from evercurrent.engine.spark.types import rows_to_arrow
 from evercurrent.errors import EvaluationError, UnsupportedError
 
@@ -44,6 +45,9 @@ DRIVER_ENTRIES = 400_000
 """So many entries of states the driver may hold in one transaction."""
 LARGE_ROWS = 300_000
 """From here on results are written by the executors."""
+
+FILE_ROWS = 2_000_000
+"""So many rows the executors write into one file."""
 
 FAILURES = (
     ArithmeticException,
@@ -81,6 +85,7 @@ class Engine:
         self.log = Log(folder)
         self.pool = Pool(folder)
         self.strategy = strategy
+        self.keys: dict[str, tuple[int, ...]] = {}  # positions of primary keys, by store
 
     # --- running -------------------------------------------------------------------------------------------
 
@@ -94,6 +99,7 @@ class Engine:
     ) -> tuple[Outcome, Report]:
         """One transaction: new segments, not yet known to anyone."""
         begin = time.perf_counter()
+        self.folder.orders |= orders(program)
         rows = sum(s.rows for s in inputs.values())
         reason = f"{rows} changed rows are more than {SMALL_ROWS}"
         recursive = any(isinstance(r, Fixpoint) for r in program.relations)
@@ -125,13 +131,20 @@ class Engine:
     def workshop(self, rows: int) -> Workshop:
         large = rows > LARGE_ROWS
         tune(self.session, large)
-        return Workshop(self.session, self.folder, large)
+        cores = self.session.sparkContext.defaultParallelism
+        return Workshop(self.session, self.folder, large, max(cores, rows // FILE_ROWS))
 
     # --- reading and writing stores ------------------------------------------------------------------------
+
+    def declare(self, store: str, types: Sequence[Type], key: Sequence[int]) -> None:
+        """Keep the rows of a store sorted by the columns at these positions, by which they are told apart."""
+        self.keys[store] = tuple(key)
+        self.folder.orders[store] = leading(types, key)
 
     def write_rows(self, store: str, types: Sequence[Type], entries: Sequence[tuple[Row, int]]) -> Segment:
         if not entries:
             return EMPTY
+        self.folder.orders.setdefault(store, leading(types))
         names = [f"c{i}" for i in range(len(types))]
         return self.folder.write(store, rows_to_arrow(types, names, entries, "w"))
 
@@ -173,6 +186,11 @@ class Engine:
         workshop = self.workshop(store.rows)
         frame = consolidate(workshop.read(schema, store.segments), schema)
         return workshop.collect({name: frame})[name]
+
+    def only_inserts(self, segment: Segment) -> bool:
+        """Whether the files of a segment say that no weight in it is negative."""
+        ranges = [r for file in segment.files for r in self.pool.footer(file).range(W)]
+        return all(r is not None and r[0] is not None and r[0] > 0 for r in ranges)
 
     def frame(self, store: Store, types: Sequence[Type]) -> DataFrame | None:
         """The rows of a store as a frame `c0, c1, ..., w`, consolidated; None if there is none."""

@@ -27,23 +27,29 @@ import pyarrow.parquet
 
 from evercurrent.errors import StorageError, UnsupportedError
 
-ROW_GROUP = 65_536
+ROW_GROUP = 8_192
+"""Rows in a row group: what is read at least to find one entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Weighted rows in Parquet files; paths are relative to the warehouse."""
+    """Weighted rows in Parquet files; paths are relative to the warehouse.
+
+    With an `order` the rows of each file are sorted by these columns (see `layout`), and no two files overlap in them.
+    """
 
     files: tuple[str, ...]
     rows: int
     bytes: int
+    order: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return {"files": list(self.files), "rows": self.rows, "bytes": self.bytes}
+        value: dict[str, Any] = {"files": list(self.files), "rows": self.rows, "bytes": self.bytes}
+        return {**value, "order": list(self.order)} if self.order else value
 
     @staticmethod
     def of_json(value: dict[str, Any]) -> Segment:
-        return Segment(tuple(value["files"]), value["rows"], value["bytes"])
+        return Segment(tuple(value["files"]), value["rows"], value["bytes"], tuple(value.get("order", ())))
 
 
 EMPTY = Segment((), 0, 0)
@@ -65,6 +71,9 @@ class Folder:
                 f"a warehouse at {text.split(':')[0]}: is not built yet",
                 hint="give a path on a file system that the driver and all executors share",
             )
+        self.orders: dict[
+            str, tuple[str, ...]
+        ] = {}  # by which columns the files of a store are sorted, see `layout`
         self.made: list[str] = []  # files since the last commit, to be removed if nothing mentions them
         self.root = Path(text.removeprefix("file://").removeprefix("file:")).absolute()
 
@@ -84,17 +93,20 @@ class Folder:
         return f"data/{slug(store)}/{uuid.uuid4().hex}"
 
     def write(self, store: str, table: pyarrow.Table) -> Segment:
-        """Write rows that are in the driver's hands."""
+        """Write rows that are in the driver's hands, in the order of their store."""
         if table.num_rows == 0:
             return EMPTY
+        order = self.orders.get(store, ())
+        if order:
+            table = table.sort_by([(name, "ascending") for name in order])
         relative = self.fresh(store) + ".parquet"
         pyarrow.parquet.write_table(
             table, self.path(relative), row_group_size=ROW_GROUP, compression="zstd", store_schema=False
         )
         self.made.append(relative)
-        return Segment((relative,), table.num_rows, os.path.getsize(self.path(relative)))
+        return Segment((relative,), table.num_rows, os.path.getsize(self.path(relative)), order)
 
-    def written(self, relative: str) -> Segment:
+    def written(self, relative: str, order: tuple[str, ...] = ()) -> Segment:
         """The segment that executors have written into a folder."""
         parts = sorted(p for p in (self.root / relative).iterdir() if p.name.endswith(".parquet"))
         files, rows, size = [], 0, 0
@@ -105,7 +117,7 @@ class Folder:
                 self.made.append(f"{relative}/{part.name}")
                 rows += count
                 size += part.stat().st_size
-        return Segment(tuple(files), rows, size)
+        return Segment(tuple(files), rows, size, order)
 
     def tidy(self, mentioned: set[str]) -> None:
         """Remove what was made since the last time and is mentioned by nothing."""

@@ -17,10 +17,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from evercurrent.engine.spark.files import Folder, Segment
+from evercurrent.engine.spark.files import ROW_GROUP, Folder, Segment
 from evercurrent.engine.spark.types import arrow_schema
 
 TAG = "t"
+GROUP_ROWS = "parquet.block.row.count.limit"
+"""The setting of Parquet's writer for the rows of a row group."""
 
 
 @dataclass
@@ -30,6 +32,7 @@ class Workshop:
     session: SparkSession
     folder: Folder
     large: bool = False
+    partitions: int = 2
     jobs: int = 0
     read_bytes: int = 0
     written: list[Segment] = field(default_factory=list)
@@ -55,8 +58,12 @@ class Workshop:
     def _by_executors(self, store: str, frame: DataFrame) -> Segment:
         self.jobs += 1
         relative = self.folder.fresh(store)
-        frame.write.option("compression", "zstd").parquet(self.folder.path(relative))
-        return self.folder.written(relative)
+        order = self.folder.orders.get(store, ())
+        if order:
+            frame = frame.repartitionByRange(self.partitions, *order).sortWithinPartitions(*order)
+        writer = frame.write.option("compression", "zstd").option(GROUP_ROWS, str(ROW_GROUP))
+        writer.parquet(self.folder.path(relative))
+        return self.folder.written(relative, order)
 
     def tables(self, frames: Mapping[str, DataFrame]) -> dict[str, pyarrow.Table]:
         """Several frames by one job, as Arrow tables."""

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from evercurrent.data.types import Member
 from evercurrent.engine.spark.engine import LARGE_ROWS, SMALL_ROWS, Engine
 from evercurrent.engine.spark.files import Segment
+from evercurrent.engine.spark.layout import leading
 from evercurrent.engine.spark.shapes import W, consolidate, row_schema
 from evercurrent.engine.spark.types import spark_type
 from evercurrent.errors import QueryError
@@ -65,4 +66,13 @@ def take_in(
         F.coalesce(sign, wrong.cast("bigint")).alias(W),
     )
     workshop = engine.workshop(max(staged.rows, LARGE_ROWS + 1))
-    return workshop.collect({store: consolidate(rows, schema)})[store]
+    engine.folder.orders.setdefault(store, leading([f.type for f in fields]))
+    if not engine.keys.get(store) or has_deletions(raw):
+        rows = consolidate(rows, schema)  # with a key and nothing but insertions no row can be there twice
+    return workshop.collect({store: rows})[store]
+
+
+def has_deletions(raw: DataFrame) -> bool:
+    """Whether any change is something else than an insertion."""
+    plain = F.col(CHANGE_TYPE).isin("insert", "update_postimage")
+    return not raw.where(~F.coalesce(plain, F.lit(False))).select(F.lit(1)).limit(1).isEmpty()

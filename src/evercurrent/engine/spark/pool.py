@@ -13,20 +13,22 @@ from typing import Any
 
 import pyarrow
 import pyarrow.compute
-import pyarrow.dataset
 import pyarrow.parquet
 from pyspark.sql.types import StructType
 
 from evercurrent.data.types import Array, Float, Map, Struct, Type
 from evercurrent.data.zset import Row
-from evercurrent.engine.spark.files import Folder
+from evercurrent.engine.spark.files import Folder, Segment
 from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.lookup import Footer, Wanted, find, only
 from evercurrent.engine.spark.shapes import added
 from evercurrent.engine.spark.types import arrow_schema, internal, plain
 
 CACHE_BYTES = 256 * 1024 * 1024
 CACHE_ROWS = 300_000
-SMALL_FILE = 16 * 1024 * 1024
+SMALL_FILE = 1024 * 1024
+"""A file of at most so many bytes is read whole, once, and stays in memory."""
+FOOTERS = 5_000
 
 
 class TooLarge(Exception):
@@ -42,6 +44,7 @@ class Pool:
         self.cached = 0
         self.decoded: OrderedDict[str, list[tuple[Any, ...]]] = OrderedDict()
         self.decoded_rows = 0
+        self.footers: OrderedDict[str, Footer] = OrderedDict()
         self.read_bytes = 0
         self.budget = 0
 
@@ -73,20 +76,18 @@ class Pool:
         With `wanted`, at least those whose columns at `key` are among these tuples; other rows may come along.
         """
         arrow = arrow_schema(schema)
-        position = next((p for p, i in enumerate(key) if filterable(types[i])), None)
-        values = None
-        if wanted is not None and position is not None:
-            i = key[position]
-            plains = [plain(types[i], v) for v in {k[position] for k in wanted}]
-            values = pyarrow.array(plains, arrow.field(i).type)
+        columns = []
+        for position, i in enumerate(key):
+            if wanted is not None and filterable(types[i]):
+                values = [plain(types[i], v) for v in {k[position] for k in wanted}]
+                columns.append(Wanted.of(arrow.field(i).name, values, arrow.field(i).type))
         result: list[tuple[Any, ...]] = []
         for segment in store.segments:
             for file in segment.files:
-                if values is None:
+                if columns:
+                    result += self._decode(self._chosen(file, segment, arrow, columns), types)
+                else:
                     result += self._whole(file, arrow, types)
-                    continue
-                name = arrow.field(key[position]).name if position is not None else ""
-                result += self._decode(self._chosen(file, segment.bytes, arrow, name, values), types)
         return result
 
     def _whole(self, file: str, schema: pyarrow.Schema, types: Sequence[Type]) -> list[tuple[Any, ...]]:
@@ -110,17 +111,23 @@ class Pool:
             raise TooLarge
 
     def _chosen(
-        self, file: str, size: int, schema: pyarrow.Schema, name: str, values: pyarrow.Array | None
+        self, file: str, segment: Segment, schema: pyarrow.Schema, wanted: Sequence[Wanted]
     ) -> pyarrow.Table:
-        if values is None or size <= SMALL_FILE:
-            table = self.table(file, schema)
-            if values is None:
-                return table
-            return table.filter(pyarrow.compute.is_in(table.column(name), values))
-        condition = pyarrow.dataset.field(name).isin(values)
-        data = pyarrow.dataset.dataset(self.folder.path(file), format="parquet", schema=schema)
-        self.read_bytes += size
-        return data.to_table(filter=condition)
+        """The rows of a file under the keys: of a small one that stays in memory, or of the row groups that can hold them."""
+        size = segment.bytes // len(segment.files)
+        if size <= SMALL_FILE:
+            return only(self.table(file, schema), wanted)
+        table, share = find(self.footer(file), schema, wanted)
+        self.read_bytes += int(size * share)
+        return table
+
+    def footer(self, file: str) -> Footer:
+        found = self.footers.get(file)
+        if found is None:
+            found = self.footers[file] = Footer.read(self.folder.path(file))
+            if len(self.footers) > FOOTERS:
+                self.footers.popitem(last=False)
+        return found
 
     def _decode(self, table: pyarrow.Table, types: Sequence[Type]) -> list[tuple[Any, ...]]:
         self.spend(table.num_rows)
