@@ -67,7 +67,8 @@ Mode = Choice["strict", "lazy", "hybrid"]
 class View:
     """A maintained query. `query` is a `calculus` query, kept as the front end wrote it; `order` is how it is read.
 
-    `uses` are the names of the relations that it reads.
+    `uses` are the names of the relations that it reads. `plan` says how the change of an attribute that the view only shows
+    reaches it: planted in the query, joined with the identities that contribute to its rows, or whatever costs less.
     """
 
     name: str
@@ -78,6 +79,7 @@ class View:
     language: Choice["sql", "oql", "python"] = "sql"
     policy: Choice["incremental", "auto", "full"] = "incremental"
     mode: Mode = "strict"
+    plan: Choice["auto", "plant", "identities"] = "auto"
     uses: frozenset[str] = frozenset()
 
 

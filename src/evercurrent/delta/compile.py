@@ -18,6 +18,7 @@ from evercurrent.delta.combine import is_bare
 from evercurrent.delta.definitions import Feed, FixpointOf, KeyedOf, SumOf, TableOf
 from evercurrent.delta.derive import Derived, rules_for
 from evercurrent.delta.graph import Graph
+from evercurrent.delta.identities import by_identities, pays
 from evercurrent.delta.program import (
     Fixpoint,
     Input,
@@ -42,15 +43,20 @@ def compile_views(
     assume: bool = True,
     refused: Collection[tuple[str, str]] = (),
     least_fan_out: int = 3,
+    identities: Collection[str] = (),
+    planted: Collection[str] = (),
 ) -> Program:
     """One program for all views, equal parts shared. A view may scan views that stand before it.
 
     `refused` are (child, parent) pairs of tables that no assumption may be made about. `least_fan_out` is how often lookups
-    must fan out for a map of numbers to be kept in their place (see `lookups`).
+    must fan out for a map of numbers to be kept in their place (see `lookups`). `identities` are views whose joins are kept as
+    the identities that contribute to each row, so that a change of an attribute that is only shown is joined with those;
+    `planted` are views of which none is. For the others it is done where it pays (see `identities`).
     """
     graph = Graph(knowledge)
     for name, plan in plans.items():
-        graph.views[name] = view_relation(graph, plan)
+        wanted = True if name in identities else False if name in planted else None
+        graph.views[name] = view_relation(graph, plan, wanted)
     tables = {d.name for d in graph.definitions.values() if isinstance(d, TableOf) and d.rows is None}
     states = States(knowledge, graph.keys, tables, assume, frozenset(refused), least_fan_out)
     builder = Builder(graph, states)
@@ -59,9 +65,11 @@ def compile_views(
     return builder.program(used)
 
 
-def view_relation(graph: Graph, plan: Plan) -> str:
+def view_relation(graph: Graph, plan: Plan, identities: bool | None) -> str:
     """The relation that a view is: a keyed or another view's relation as it is, or a sum of blocks that is kept."""
     blocks: list[Block] = graph.blocks(plan)
+    if identities is not False:
+        blocks = [(by_identities(graph, b) if identities or pays(graph, b) else None) or b for b in blocks]
     if len(blocks) == 1 and is_bare(blocks[0]):
         source = blocks[0].sources[0]
         definition = graph.definitions[source.relation]

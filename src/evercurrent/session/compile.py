@@ -130,12 +130,24 @@ def compile_all(
         else:
             found[name] = stages(cast(Query, assertion.query), catalog, known)
     lazy = lazy_views(catalog) - recomputed.keys()
+    identities = [v.name for v in catalog.views.values() if v.plan == "identities"]
+    planted = [v.name for v in catalog.views.values() if v.plan == "plant"]
     program = compile_views(
-        {name: s.plan for name, s in found.items() if name not in lazy}, catalog, refused=refused
+        {name: s.plan for name, s in found.items() if name not in lazy},
+        catalog,
+        refused=refused,
+        identities=identities,
+        planted=planted,
     )
     # What lazy views read is kept a second time for them: it moves when they do.
     under = {v.name for v in views_under(lazy, catalog)}
-    later = compile_views({name: s.plan for name, s in found.items() if name in under}, catalog, assume=False)
+    later = compile_views(
+        {name: s.plan for name, s in found.items() if name in under},
+        catalog,
+        assume=False,
+        identities=identities,
+        planted=planted,
+    )
     return catalog, Design(found, program, recomputed, view_keys, refused, lazy, later)
 
 

@@ -1,7 +1,8 @@
 """`explain(stage="events")`: what can change a view, and what is done about it.
 
 Beside the plan that Ali, Fernandes and Paton (2000, figure 11) choose stands what the program does: the delta of the table
-that the event changes is planted, with the lookups that its rules make.
+that the event changes is planted, or that of the columns that are only shown is joined with the identities, with the lookups
+that the rules make.
 """
 
 from __future__ import annotations
@@ -9,22 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import cast
 
-from evercurrent.calculus.events import events, plans, view_class
+from evercurrent.calculus.events import Event, events, plans, view_class
 from evercurrent.calculus.nodes import Comprehension, Generator, Query, Relation
 from evercurrent.calculus.show import show as show_query
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.extents import OID
 from evercurrent.catalog.nodes import View
 from evercurrent.data.types import Member
-from evercurrent.delta.program import Program, Rule
+from evercurrent.delta.program import Linear, Program, Rule
 from evercurrent.session.lineage import lineage
 from evercurrent.term import build
 from evercurrent.term.nodes import Term
 
+Lookups = Callable[[Program, list[Rule]], str]
+"""Says which lookups rules make."""
 
-def show_events(
-    view: View, catalog: Catalog, program: Program | None, lookups: Callable[[Program, list[Rule]], str]
-) -> Iterator[str]:
+
+def show_events(view: View, catalog: Catalog, program: Program | None, lookups: Lookups) -> Iterator[str]:
     """The lines of the explanation; without a program the view is recomputed in full."""
     query = cast(Query, view.query)
     kind = view_class(query, catalog)
@@ -38,10 +40,8 @@ def show_events(
     for event in events(query, catalog):
         if program is None:
             here = "recomputed in full"
-        elif event.table not in rules:
-            here = "no rule: the view reads nothing of it"
         else:
-            here = f"planted in {event.table}: {lookups(program, rules[event.table])}"
+            here = _here(event, program, rules, lookups)
         rows.append((str(event), "yes" if event.condition else "", ", then ".join(plans(event, kind)), here))
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     for row in rows:
@@ -53,6 +53,25 @@ def show_events(
         for name, made in derived:
             yield f"{name} ="
             yield from (f"  {line}" for line in show_query(made).splitlines())
+
+
+def _here(event: Event, program: Program, rules: dict[str, list[Rule]], lookups: Lookups) -> str:
+    """What the program does about an event: the delta of a table is planted, or that of its shown columns joined."""
+    if event.table not in rules:
+        return "no rule: the view reads nothing of it"
+    columns = {r.name: {c.name for c in r.columns} for r in program.relations if isinstance(r, Linear)}
+    direct = [r for r in rules[event.table] if r.into in columns and not r.steps and r.into in rules]
+    cut = [r.into for r in direct if len(columns[r.into]) < len(r.binds)]
+    if not cut or len(cut) < len([r for r in rules[event.table] if r.into in columns]):
+        return f"planted in {event.table}: {lookups(program, rules[event.table])}"
+    attribute = event.subject.split(" in ")[0].rpartition(".")[2]
+    concerned = cut
+    if event.kind in ("onModifyAttr", "onModifyAttrInElement"):
+        concerned = [name for name in cut if attribute in columns[name]]
+    work = lookups(program, [r for name in concerned for r in rules[name]])
+    if event.kind in ("onModifyAttr", "onModifyAttrInElement") and not event.condition:
+        return f"joined with the identities: {work}"
+    return f"planted in the identities: {work}"
 
 
 def derived_views(view: View, query: Query) -> Iterator[tuple[str, Query]]:

@@ -30,6 +30,7 @@ from evercurrent.term.nodes import Call, Literal
 
 Policy = Choice["incremental", "auto", "full"]
 POLICIES: tuple[Policy, ...] = ("incremental", "auto", "full")
+PLANS: tuple[Choice["auto", "plant", "identities"], ...] = ("auto", "plant", "identities")
 MODES: tuple[Mode, ...] = ("strict", "lazy", "hybrid")
 
 
@@ -98,7 +99,18 @@ def view(env: Env, node: exp.Create, text: str, policy: Policy) -> View:
     mode = options(env, node).get("mode", "strict")
     if mode not in MODES:
         raise env.wrong(
-            f"there is no mode {mode}", node.args.get("properties"), node, hint="there is strict, lazy, hybrid"
+            f"there is no mode {mode}",
+            node.args.get("properties"),
+            node,
+            hint="there is strict, lazy, hybrid",
+        )
+    plan = options(env, node).get("plan", "auto")
+    if plan not in PLANS:
+        raise env.wrong(
+            f"there is no plan {plan}",
+            node.args.get("properties"),
+            node,
+            hint="there is auto, plant, identities",
         )
     result = queries.query(env, node.expression, keep_order=True)
     identifiers = [c.this if isinstance(c, exp.ColumnDef) else c for c in columns]
@@ -113,6 +125,7 @@ def view(env: Env, node: exp.Create, text: str, policy: Policy) -> View:
         text=text,
         policy=chosen,
         mode=mode,
+        plan=plan,
         uses=relations_of(query),
     )
 
