@@ -55,7 +55,9 @@ class Parser(Reading):
                 classes.append(self.class_(module))
             elif self.at("interface"):
                 raise UnsupportedError(
-                    "interfaces are not built", place=self.token.place, hint="declare a class without an extent"
+                    "interfaces are not built",
+                    place=self.token.place,
+                    hint="declare a class without an extent",
                 )
             elif (definition := self.definition()) is not None:
                 found += definition
@@ -72,7 +74,9 @@ class Parser(Reading):
             parent = self.scoped("a class")
             if self.at(","):
                 raise UnsupportedError(
-                    "a class extends one class", place=self.token.place, hint="ODL has single inheritance of classes"
+                    "a class extends one class",
+                    place=self.token.place,
+                    hint="ODL has single inheritance of classes",
                 )
         if self.at(":"):
             raise UnsupportedError("interfaces are not built", place=self.token.place)
@@ -94,7 +98,9 @@ class Parser(Reading):
         while not self.accept("}"):
             self.member(members, definitions)
         self.accept(";")
-        return WrittenClass(name, module, parent, extent, tuple(keys), tuple(members), tuple(definitions), place)
+        return WrittenClass(
+            name, module, parent, extent, tuple(keys), tuple(members), tuple(definitions), place
+        )
 
     def key(self) -> tuple[str, ...]:
         if not self.accept("("):

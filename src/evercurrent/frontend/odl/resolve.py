@@ -128,7 +128,15 @@ class Resolver:
                     inner = tuple(x for x in limits if x[0])
                     properties.append(
                         Attribute(
-                            name, t, readonly, cast(Keeping, keeping), own.least, own.greatest, own.labels, place, inner
+                            name,
+                            t,
+                            readonly,
+                            cast(Keeping, keeping),
+                            own.least,
+                            own.greatest,
+                            own.labels,
+                            place,
+                            inner,
                         )
                     )
                 case s.WrittenRelationship(name, kind, target, other, inverse, place):
@@ -178,7 +186,9 @@ class Resolver:
             case s.Sized(_, sizes, place):
                 precision, scale = self.number(sizes[0]), self.number(sizes[1]) if len(sizes) > 1 else 0
                 if not (1 <= precision <= 38 and 0 <= scale <= precision):
-                    raise QueryError("a decimal has 1 to 38 digits, and no more of them behind the point", place=place)
+                    raise QueryError(
+                        "a decimal has 1 to 38 digits, and no more of them behind the point", place=place
+                    )
                 return Decimal(precision, scale), ()
             case s.Many(kind, element, _):
                 t, limits = self.type(element)
@@ -212,7 +222,9 @@ class Resolver:
     def named(self, name: str, place: Place) -> tuple[Type, Limits]:
         if name in self.types:
             if name in self.resolving:
-                raise QueryError(f"the type {name} contains itself", place=place, hint="refer to a class instead")
+                raise QueryError(
+                    f"the type {name} contains itself", place=place, hint="refer to a class instead"
+                )
             self.resolving.append(name)
             try:
                 return self.type(self.types[name])
