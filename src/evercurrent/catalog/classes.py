@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from typing import Literal as Choice
 
-from evercurrent.data.types import Array, Collection, Map, Member, Reference, Type
+from evercurrent.data.types import Array, Collection, Map, Member, Reference, Struct, Type
 from evercurrent.source import Place
 
 Keeping = Choice["table", "array"]
@@ -150,6 +150,21 @@ class Schema:
     def of_relation(self, relation: str) -> Class | None:
         """The class whose objects a table holds, by the table's name."""
         return next((c for c in self.classes.values() if c.relation.lower() == relation.lower()), None)
+
+
+def targets(t: Type) -> frozenset[str]:
+    """The classes that values of a type can refer to."""
+    match t:
+        case Reference(target):
+            return frozenset({target})
+        case Collection(_, element) | Array(element):
+            return targets(element)
+        case Map(key, value):
+            return targets(key) | targets(value)
+        case Struct(members):
+            return frozenset().union(*(targets(m.type) for m in members))
+        case _:
+            return frozenset()
 
 
 def is_many(t: Type) -> bool:

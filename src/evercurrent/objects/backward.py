@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evercurrent.catalog.classes import Attribute, Schema
+from evercurrent.catalog.classes import Attribute, Schema, targets
 from evercurrent.data.representation import FrozenMap, Record
 from evercurrent.data.types import Array, Collection, Map, Reference, Struct, Type
 from evercurrent.objects import raw
@@ -23,32 +23,13 @@ if TYPE_CHECKING:
     from evercurrent.objects.work import Work
 
 
-def targets(t: Type) -> set[str]:
-    """The classes that values of a type can refer to."""
-    match t:
-        case Reference(target):
-            return {target}
-        case Collection(_, element) | Array(element):
-            return targets(element)
-        case Map(key, value):
-            return targets(key) | targets(value)
-        case Struct(members):
-            return set().union(*(targets(m.type) for m in members))
-        case _:
-            return set()
-
-
 class Backward:
     """For each object, the (owner, field) pairs that may refer to it."""
 
     def __init__(self, space: Space) -> None:
         self.found: dict[Object, dict[tuple[Object, Field], None]] = {}
-        self.fields = {
-            kind: [f for f in kind.fields if isinstance(f.property, Attribute) and targets(f.type)]
-            for kind in space.kinds.values()
-        }
         for kind in space.kinds.values():
-            if self.fields[kind]:
+            if any(f.refers for f in kind.fields):
                 for thing in kind.objects.values():
                     self.note(thing)
 
@@ -67,14 +48,14 @@ class Backward:
 
     def note(self, thing: Object, field: Field | None = None) -> None:
         """List the object under everything that it refers to."""
-        for f in self._fields(thing) if field is None else [field]:
+        for f in [f for f in thing._kind.fields if f.refers] if field is None else [field]:
             for target in mentioned(f.type, f.slot.__get__(thing)):
                 self.found.setdefault(target, {})[(thing, f)] = None
 
-    def note_element(self, owned: Owned, element: Any, at: tuple[Any, ...]) -> None:
+    def note_element(self, owned: Owned, element: Any) -> None:
         """An element has come into a collection."""
         t = owned.field.type
-        if isinstance(owned.field.property, Attribute) and targets(t):
+        if owned.field.refers:
             for target in mentioned(t.element if isinstance(t, Collection) else t.value, element):  # type: ignore[union-attr]
                 self.found.setdefault(target, {})[(owned.owner, owned.field)] = None
             if isinstance(t, Map):
@@ -84,14 +65,6 @@ class Backward:
         """A single-valued field is about to change."""
         for target in mentioned(f.type, f.slot.__get__(thing)):
             self.found.get(target, {}).pop((thing, f), None)
-
-    def _fields(self, thing: Object) -> list[Field]:
-        kind = thing._kind
-        if kind not in self.fields:
-            self.fields[kind] = [
-                f for f in kind.fields if isinstance(f.property, Attribute) and targets(f.type)
-            ]
-        return self.fields[kind]
 
     def clear(self, work: Work, thing: Object) -> None:
         """Nothing refers to the object any more."""

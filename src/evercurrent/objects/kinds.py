@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evercurrent.catalog.classes import Class, Property, Relationship, is_many
+from evercurrent.catalog.classes import Attribute, Class, Property, Relationship, is_many, targets
 from evercurrent.catalog.extents import Inside, Kept, Single, place_of
 from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
@@ -37,6 +37,7 @@ class Field:
     set: Set
     slot: Any = None  # the member descriptor: slot.__set__(o, v) writes without telling anyone
     owned: type | None = None  # of a collection: the class of its value
+    refers: bool = False  # whether it is an attribute whose values can refer to objects
 
     @property
     def type(self) -> Type:
@@ -133,4 +134,5 @@ def fields_of(
             taker(property, declaring),
             lambda o: None,
             unset,
+            refers=isinstance(property, Attribute) and bool(targets(property.type)),
         )

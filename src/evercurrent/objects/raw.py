@@ -47,7 +47,7 @@ def splice(work: Work, owned: OwnedList, start: int, stop: int, new: list[Any]) 
     _before(work, owned)
     old = owned[start:stop]
     place = owned.field.place
-    if isinstance(place, Apart) and place.owner == OWNER:
+    if not isinstance(place, Inverse):
         end = stop if len(new) == len(old) else len(owned)
         after = new if end == stop else new + owned[stop:]
         for i, x in enumerate(owned[start:end], start):
@@ -99,11 +99,11 @@ def _before(work: Work, owned: Owned) -> None:
 
 def _row(work: Work, owned: Owned, at: tuple[Any, ...], element: Any, weight: int) -> None:
     place = owned.field.place
+    if weight > 0 and owned.field.refers and work.space.back is not None:
+        work.space.back.note_element(owned, element)
     match place:
         case Apart(owner=owner) if owner == OWNER:
             row = (owned.owner.oid, *at, owned.element_inside(element))
             work.bump(place.table.lower(), row, weight)
-            if weight > 0 and work.space.back is not None:
-                work.space.back.note_element(owned, element, at)
         case Apart() | Inverse() | Inside() | Single():
             pass

@@ -165,10 +165,10 @@ class Space:
         if f.relationship is None:
             with self.changing() as work:
                 work.touch(thing)
-                if self.back is not None:
+                if self.back is not None and f.refers:
                     self.back.forget(thing, f)
                 f.slot.__set__(thing, value)
-                if self.back is not None:
+                if self.back is not None and f.refers:
                     self.back.note(thing, f)
             return
         with self.changing() as work:
@@ -237,6 +237,7 @@ class Space:
             "next": self.next,
             "set": self.set,
             "enter": self.enter,
+            "back": self.back,
             "date": datetime.date,
             "add": set.add,
             "discard": set.discard,

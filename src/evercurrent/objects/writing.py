@@ -143,13 +143,18 @@ def setter_source(kind: Kind, f: Field, traits: Traits) -> str:
     fast: list[str] = []
     for n, wanted in reading:
         fast.append(f"{p}d{n}({row_source(kind.sheets[n], {i: 'old'}, 'self.oid', wanted)})")
+    noted = traits.tracked and f.refers
+    if noted:
+        fast.append(f"{p}back.forget(self, {p}f{i})")
     fast.append(f"self._{i} = value")
+    if noted:
+        fast.append(f"{p}back.note(self, {p}f{i})")
     fast += _inverse(kind, f)
     for n, wanted in reading:
         fast.append(f"{p}i{n}({row_source(kind.sheets[n], {i: 'value'}, 'self.oid', wanted)})")
     lines.append(f"    if {p}S.idle and len({p}A) == 1:")
     lines += [f"        {line}" for line in fast]
-    if other is None and not traits.tracked:
+    if other is None and not noted:
         lines.append(f"    elif self in {p}dirty and len({p}A) == 1: self._{i} = value")
     lines.append(f"    else: {p}set(self, {p}f{i}, value)")
     return "\n".join(lines) + "\n"
@@ -203,7 +208,7 @@ def constructor_source(kind: Kind, traits: Traits) -> str:
         lines.append(f"    self._{f.position} = {p}c = {p}owned{f.position}()")
         lines.append(f"    {p}c.owner = self")
     complex_ends = [f for f in singles if f.relationship is not None and not _plain_end(kind, f)]
-    slow = traits.told or bool(kind.keys) or traits.tracked or bool(traits.guarded and not traits.reads)
+    slow = traits.told or bool(kind.keys)
     quick = [f"{p}S.idle", f"len({p}A) == 1"]
     quick += [f"{local[f.position]} is None" for f in many]
     quick += [f"{local[f.position]} is None" for f in complex_ends]
@@ -218,6 +223,8 @@ def constructor_source(kind: Kind, traits: Traits) -> str:
     for f in ends:
         if f not in complex_ends:
             lines += [f"        {line}" for line in _inverse(kind, f, False, local[f.position])]
+    if traits.tracked and any(f.refers for f in kind.fields):
+        lines.append(f"        {p}back.note(self)")
     for n, wanted in traits.reads:
         held = {f.position: local[f.position] for f in singles}
         lines.append(f"        {p}i{n}({row_source(kind.sheets[n], held, f'{p}oid', wanted)})")
