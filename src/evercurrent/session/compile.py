@@ -87,10 +87,12 @@ def compile_all(
     refused: frozenset[tuple[str, str]] = frozenset(),
     *,
     full: bool = True,
+    lazily: bool = True,
 ) -> tuple[Catalog, Design]:
     """The design for everything in the catalog, and the catalog with the keys of its views.
 
-    With `full`, views of the policy `full` have no part in the program; without, only those that cannot have one.
+    With `full`, views of the policy `full` have no part in the program; without, only those that cannot have one. With
+    `lazily`, lazy views have a program of their own.
     What the previous design already knows of a view that has not changed, nor anything it reads, is taken over.
     """
     found: dict[str, Stages] = {}
@@ -129,7 +131,7 @@ def compile_all(
             found[name] = old
         else:
             found[name] = stages(cast(Query, assertion.query), catalog, known)
-    lazy = lazy_views(catalog) - recomputed.keys()
+    lazy = lazy_views(catalog) - recomputed.keys() if lazily else frozenset()
     identities = [v.name for v in catalog.views.values() if v.plan == "identities"]
     planted = [v.name for v in catalog.views.values() if v.plan == "plant"]
     program = compile_views(

@@ -51,7 +51,7 @@ def defaults(table: Table) -> tuple[object, ...]:
 def compiled(catalog: Catalog, previous: Design) -> tuple[Catalog, Design]:
     """The program for a catalog. Nothing is assumed about the order in which parents and children come."""
     pairs = frozenset((t.name, f.parent) for t in catalog.tables.values() for f in t.foreign_keys)
-    return compile_all(catalog, previous, pairs, full=False)
+    return compile_all(catalog, previous, pairs, full=False, lazily=False)
 
 
 # --- opening -----------------------------------------------------------------------------------------------
