@@ -16,4 +16,6 @@ states       the states that rules look up
 lookups      in which order, and by which columns, the other sources of a block are looked up
 derive       the rules of a feed: its delta for each of its sources
 compile      plans of views -> one program
+loops        what lies inside a fixpoint, and what reaches it from outside
+fill         which part of a program computes what is new
 """

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evercurrent.catalog.catalog import Catalog
+from evercurrent.delta.fill import part_for
 from evercurrent.delta.program import Fixpoint, Input, Program, State
-from evercurrent.engine.spark.backfill import part_for
 from evercurrent.engine.spark.engine import Report
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.fixpoint import loop_stores

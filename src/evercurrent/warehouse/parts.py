@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from evercurrent.catalog.catalog import Catalog
+from evercurrent.delta.fill import part_for
 from evercurrent.delta.program import Fixpoint, Linear, Program
-from evercurrent.engine.spark.backfill import part_for
 from evercurrent.engine.spark.fixpoint import loop_stores
 from evercurrent.engine.spark.shapes import Shape
 

@@ -10,8 +10,8 @@ from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.compile import compile_views
+from evercurrent.delta.fill import part_for
 from evercurrent.delta.program import Input
-from evercurrent.engine.spark.backfill import part_for
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.session.compile import stages

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from evercurrent.delta.loops import inside
 from evercurrent.delta.program import Fixpoint, Keyed, Program
-from evercurrent.engine.live.plan import inside, names_of
+from evercurrent.engine.live.plan import names_of
 
 
 def deferred(program: Program, hybrid: Collection[str], watched: Collection[str]) -> frozenset[str]:

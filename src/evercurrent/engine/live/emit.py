@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
+from evercurrent.delta.loops import inside
 from evercurrent.delta.program import (
     Finalize,
     Fixpoint,
@@ -37,7 +38,6 @@ from evercurrent.engine.live.paths import Target, Touch
 from evercurrent.engine.live.plan import (
     Plan,
     in_turn,
-    inside,
     loops_of,
     names_of,
     only_inside,

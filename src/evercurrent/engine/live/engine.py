@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from evercurrent.data.zset import Row, ZSet
-from evercurrent.delta.program import Fixpoint, Keyed, Linear, Program
+from evercurrent.delta.fill import part_for
+from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Program
 from evercurrent.engine.live.core import Core, Kept
-from evercurrent.engine.live.fill import part_for
 from evercurrent.engine.live.layout import Storage, lay_out
 from evercurrent.engine.live.runtime.fixpoint import Moving
 from evercurrent.errors import InternalError
@@ -78,11 +78,11 @@ class LiveEngine:
         """Compute what is new in an engine of its own, and take it over."""
         old = self.core
         part = part_for(program, new_states, new_fixpoints, self._listed(kept))
-        private = Core(part.program, Kept(), lay_out_like(program, part.program))
+        private = Core(part, Kept(), lay_out_like(program, part))
         inputs = {r.name: r for r in program.relations}
         variant = private.variant(frozenset(), False)
         private.start()
-        for name in part.sources:
+        for name in [r.name for r in part.relations if isinstance(r, Input)]:
             source = inputs.get(name)
             if source is not None and getattr(source, "rows", None) is not None:
                 rows: Iterable[tuple[Row, int]] = ((row, 1) for row in source.rows)  # type: ignore[union-attr]

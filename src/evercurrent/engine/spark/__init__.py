@@ -5,7 +5,10 @@ literals     constants
 expressions  terms to columns
 calls        functions to columns
 aggregates   aggregates that are read of a bag
-segments     a state on disk: weighted files, and how they are read
+kept         a state on disk and in flight: weighted segments, and how they are read
+layout       by which columns a store's files are sorted
+lookup       of a file only the row groups that can hold certain keys
+pool         entries by key, read by the driver
 files        the folder of a warehouse: names, writing, removing
 log          the one commit point
 frames       many small results in one job
@@ -13,7 +16,6 @@ rules        rules to DataFrames
 keyed        functions of touched groups
 fixpoint     recursion, in rounds that the driver counts
 run          one transaction
-backfill     new states over data that is there already
 publish      views as ordinary Delta tables
 session      the private session in which everything runs
 """

@@ -17,6 +17,7 @@ from typing import Any, assert_never
 from evercurrent.calculus.windows import total_order, window_values
 from evercurrent.data.types import Map, Type
 from evercurrent.data.zset import Row
+from evercurrent.delta.loops import outside_rules
 from evercurrent.delta.program import (
     Explode,
     Finalize,
@@ -34,7 +35,7 @@ from evercurrent.delta.program import (
 )
 from evercurrent.engine.spark.entries import Entries, Group
 from evercurrent.engine.spark.files import EMPTY, Folder, Segment
-from evercurrent.engine.spark.fixpoint import Change, Recursion, between, outside_rules
+from evercurrent.engine.spark.fixpoint import Change, Recursion, between
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.pool import Pool
 from evercurrent.engine.spark.run import Cost, Outcome

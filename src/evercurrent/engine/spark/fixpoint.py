@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import pyarrow
 
 from evercurrent.data.zset import Row
-from evercurrent.delta.program import Fixpoint, Keyed, Linear, Lookup, Loop, Program
+from evercurrent.delta.loops import inside
+from evercurrent.delta.program import Fixpoint, Linear, Loop, Program
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.pool import Pool
 from evercurrent.engine.spark.shapes import row_schema
@@ -43,39 +44,16 @@ def loop_stores(fixpoint: Fixpoint) -> Iterator[tuple[str, Loop]]:
         yield outside_store(loop), loop
 
 
-def outside_rules(program: Program) -> set[int]:
-    """The rules (by identity) into bodies that read nothing of their loop: not its deltas, not its states."""
-    found: set[int] = set()
-    for fixpoint in program.relations:
-        if isinstance(fixpoint, Fixpoint):
-            bodies = {loop.body for loop in fixpoint.loops}
-            names = {loop.inner for loop in fixpoint.loops} | {r.name for r in between(program, fixpoint)}
-            within = {rule.into for name in names for rule in program.triggers.get(name, ())}
-            for name, rules in program.triggers.items():
-                for rule in rules:
-                    reads = {step.state for step in rule.steps if isinstance(step, Lookup)}
-                    if name not in names and rule.into in bodies and not reads & within:
-                        found.add(id(rule))
-    return found
-
-
 def between(program: Program, fixpoint: Fixpoint) -> list[Linear]:
     """Relations between a loop's deltas and its bodies: they move in every round."""
-    reached = {loop.inner for loop in fixpoint.loops}
-    bodies = {loop.body for loop in fixpoint.loops}
-    linear = {r.name: r for r in program.relations if isinstance(r, Linear)}
-    keyed = {r.state for r in program.relations if isinstance(r, Keyed)}
-    frontier = list(reached)
-    while frontier:
-        for rule in program.triggers.get(frontier.pop(), ()):
-            if rule.into in keyed:
-                raise UnsupportedError(
-                    "a group, a window or DISTINCT inside a recursion is not there on Spark yet"
-                )
-            if rule.into in linear and rule.into not in reached and rule.into not in bodies:
-                reached.add(rule.into)
-                frontier.append(rule.into)
-    return [r for name, r in linear.items() if name in reached]
+    found = []
+    for r in inside(program, fixpoint):
+        if not isinstance(r, Linear):
+            raise UnsupportedError(
+                "a group, a window or DISTINCT inside a recursion is not there on Spark yet"
+            )
+        found.append(r)
+    return found
 
 
 class Derivations:

@@ -1,9 +1,9 @@
 """Which part of a program computes what is new.
 
-Law. A state's content is what its rules make of all rows of the relations upstream, fed one after another into states that
-are empty at first (law P1: it is one large transaction). So what is new can be filled from any relations upstream whose
-rows are stored: tables, and views that are kept already. States that exist but are looked up on the way are computed once
-more, apart, because the rules must see them as they would have grown.
+Law. A state's content is what its rules make of all rows of the relations upstream, fed one relation after another into
+states that are empty at first (law P1: it is one large transaction). So what is new can be filled from any relations
+upstream whose rows can be listed: tables, and relations that are kept already. States that exist but are looked up on the
+way are computed once more, apart, because the rules must see them as they would have grown.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import assert_never
 
-from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Lookup, Program, Relation, Rule
-from evercurrent.engine.spark.fixpoint import between
+from evercurrent.delta.loops import inside
+from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Lookup, Program, Relation
 
 
 def part_for(
-    program: Program, states: Collection[str], relations: Collection[str], stored: Collection[str]
+    program: Program, states: Collection[str], relations: Collection[str], listed: Collection[str]
 ) -> Program:
-    """The part that fills these states and lists these relations; `stored` relations become inputs of it."""
-    need = Need(program, frozenset(stored))
+    """The part that fills these states and makes these relations; `listed` ones become inputs of it if they are needed.
+
+    A fixpoint is named by its own name or by one of its relations.
+    """
+    need = Need(program, frozenset(listed))
     for name in states:
         need.state(name)
     for name in relations:
@@ -43,18 +46,20 @@ def part_for(
 class Need:
     """What is needed, upstream, of what is wanted."""
 
-    def __init__(self, program: Program, stored: frozenset[str]) -> None:
+    def __init__(self, program: Program, listed: frozenset[str]) -> None:
         self.program = program
-        self.stored = stored
+        self.listed = listed
         self.states: set[str] = set()
         self.relations: set[str] = set()
         self.sources: set[str] = set()
-        self.rules: dict[int, Rule] = {}
-        self.by_name = {r.name: r for r in program.relations}
+        self.rules: set[int] = set()
+        self.by_name: dict[str, Relation] = {r.name: r for r in program.relations}
+        self.within: dict[str, Fixpoint] = {}
         for r in program.relations:
             if isinstance(r, Fixpoint):
                 self.by_name |= dict.fromkeys([x.name for x in r.loops], r)
-                self.by_name |= dict.fromkeys([x.inner for x in r.loops], r)
+                self.within |= dict.fromkeys([n for x in r.loops for n in (x.inner, x.body)], r)
+                self.within |= dict.fromkeys([b.name for b in inside(program, r)], r)
 
     def state(self, name: str) -> None:
         if name not in self.states:
@@ -65,27 +70,29 @@ class Need:
         for rules in self.program.triggers.values():
             for rule in rules:
                 if rule.into == target and id(rule) not in self.rules:
-                    self.rules[id(rule)] = rule
+                    self.rules.add(id(rule))
                     for step in rule.steps:
                         if isinstance(step, Lookup):
                             self.state(step.state)
                     self.relation(rule.on)
 
     def relation(self, name: str) -> None:
-        relation = self.by_name[name]
-        if name in self.sources or name in self.relations:
+        if name in self.within:
+            self.loop(self.within[name])
+        if name not in self.by_name or name in self.sources or name in self.relations:
             return
-        if isinstance(relation, Input) or name in self.stored:
+        relation = self.by_name[name]
+        if isinstance(relation, Input) or (name in self.listed and name not in self.within):
             self.sources.add(name)
             return
-        if isinstance(relation, Fixpoint):
-            self.loop(relation)
-            return
-        self.relations.add(name)
         match relation:
+            case Fixpoint():
+                self.loop(relation)
             case Keyed(state=state):
+                self.relations.add(name)
                 self.state(state)
             case Linear(state=state):
+                self.relations.add(name)
                 self.into(name)
                 if state is not None:
                     self.state(state)
@@ -98,5 +105,5 @@ class Need:
             for loop in fixpoint.loops:
                 self.into(loop.body)
             # Rules inside the loop fill the states that other rules inside it look up.
-            for r in between(self.program, fixpoint):
+            for r in inside(self.program, fixpoint):
                 self.relation(r.name)
