@@ -11,7 +11,7 @@ An event is chosen on the plain model and told in terms of it; `apply` makes it 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -116,6 +116,51 @@ def event(c: Chooser, model: Model) -> Event:
         at = c.number(0, len(held) - 1)
         return Event("put" if c.chance(50) else "insert", owner, prop, made, at)
     return Event("add", owner, prop, made)
+
+
+def sweep(c: Chooser, model: Model) -> Iterator[Callable[[], Event | None]]:
+    """One event of every kind for every class and property; each is chosen when its turn comes."""
+    for name in model.classes:
+        yield lambda name=name: new(c, model, name)
+        for prop, t in model.properties(name).items():
+            many = t[0] in MANY
+            for kind in (
+                "set",
+                *(("add", "remove") if many else ()),
+                *(("put", "pop") if t[0] == "list" else ()),
+            ):
+                yield lambda kind=kind, name=name, prop=prop: of_kind(c, model, kind, name, prop)
+    for name in model.classes:
+        yield lambda name=name: of_kind(c, model, "delete", name, "")
+
+
+def of_kind(c: Chooser, model: Model, kind: str, name: str, prop: str) -> Event | None:
+    """An event of a kind at some object of a class, if there can be one."""
+    owners = [o for o in model.objects if model.is_a(o.of.name, name)]
+    if kind in ("remove", "put", "pop"):
+        owners = [o for o in owners if o.values[prop]]
+    if not owners:
+        return None
+    owner = c.pick(owners)
+    if kind == "delete":
+        return Event("delete", owner)
+    t = model.properties(name)[prop]
+    held = owner.values[prop]
+    match kind:
+        case "set":
+            made = value(c, model, t, prop)
+            related = model.inverse(name, prop) is not None
+            return Event("set", owner, prop, distinct(made) if related and isinstance(made, list) else made)
+        case "remove":
+            return Event("remove", owner, prop, c.pick(held))
+        case "pop":
+            return Event("pop", owner, prop, at=c.number(0, len(held) - 1))
+    if t[0] == "dictionary":
+        return Event("put", owner, prop, value(c, model, t[2]), c.pick(("k", "l", "m")))
+    made = value(c, model, t[1])
+    if isinstance(t[1], tuple) and (made is None or (model.inverse(name, prop) and made in held)):
+        return None
+    return Event(kind, owner, prop, made, c.number(0, len(held) - 1) if kind == "put" else None)
 
 
 def apply(model: Model, e: Event) -> Object | None:

@@ -6,7 +6,9 @@ figure 6, as far as its three queries show it. ZOO has an attribute of every kin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 from tests.oql.oracle.model import Class
 
@@ -19,6 +21,15 @@ class Schema:
 
     odl: str
     classes: tuple[Class, ...]
+    operations: dict[str, Callable[..., Any]] = field(default_factory=dict)
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "person.describe": lambda o: f"person {o.name}",
+    "employee.describe": lambda o: f"employee {o.name}",
+    "employee.yearlyPay": lambda o: None if o.salary is None else o.salary * 12,
+    "employee.raised": lambda o, by: None if o.salary is None else o.salary + by,
+}
 
 
 COMPANY = Schema(
@@ -51,7 +62,7 @@ class employee extends person
             "person",
             "Persons",
             {"name": "string", "age": "int", "address": "string"},
-            operations={"describe": ("string", lambda o: f"person {o.values['name']}")},
+            operations={"describe": ("string", OPERATIONS["person.describe"])},
         ),
         Class(
             "department",
@@ -66,18 +77,13 @@ class employee extends person
             parent="person",
             inverses={"dept": ("department", "employees")},
             operations={
-                "describe": ("string", lambda o: f"employee {o.values['name']}"),
-                "yearlyPay": (
-                    "int",
-                    lambda o: None if o.values["salary"] is None else o.values["salary"] * 12,
-                ),
-                "raised": (
-                    "int",
-                    lambda o, by: None if o.values["salary"] is None else o.values["salary"] + by,
-                ),
+                "describe": ("string", OPERATIONS["employee.describe"]),
+                "yearlyPay": ("int", OPERATIONS["employee.yearlyPay"]),
+                "raised": ("int", OPERATIONS["employee.raised"]),
             },
         ),
     ),
+    OPERATIONS,
 )
 
 SHOP = Schema(

@@ -37,6 +37,12 @@ class Object:
         self.number = number
         self.values: dict[str, Any] = {}
 
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
     def __repr__(self) -> str:
         return f"{self.of.name}#{self.number}"
 
