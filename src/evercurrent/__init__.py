@@ -10,6 +10,10 @@
 [(7, Decimal('9.50'))]
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from evercurrent.database import Database, connect
 from evercurrent.errors import (
     ConflictError,
@@ -31,9 +35,61 @@ from evercurrent.session.transactions import Transaction
 from evercurrent.session.verify import Report
 from evercurrent.session.views import View
 
+if TYPE_CHECKING:
+    from evercurrent.frontend.python.core import AnyQuery
+    from evercurrent.frontend.python.expressions import call, is_none, isin, length, row, text, when
+    from evercurrent.frontend.python.grouping import Rows
+    from evercurrent.frontend.python.joined import Joined, Joined3, JoinedMany
+    from evercurrent.frontend.python.monoids import Monoid, monoid
+    from evercurrent.frontend.python.opaque import opaque
+    from evercurrent.frontend.python.ordering import asc, desc
+    from evercurrent.frontend.python.query import Grouped, Query
+    from evercurrent.frontend.python.recursion import recursive
+    from evercurrent.frontend.python.selecting import select
+    from evercurrent.session.python_views import LiveView, TableOf
+
 __version__ = "0.1.0"
 
+# Found when they are first used: the compiler is not imported with the package.
+_PYTHON = {
+    "AnyQuery": "frontend.python.core",
+    "Grouped": "frontend.python.query",
+    "Joined": "frontend.python.joined",
+    "Joined3": "frontend.python.joined",
+    "JoinedMany": "frontend.python.joined",
+    "LiveView": "session.python_views",
+    "Monoid": "frontend.python.monoids",
+    "Query": "frontend.python.query",
+    "Rows": "frontend.python.grouping",
+    "TableOf": "session.python_views",
+    "asc": "frontend.python.ordering",
+    "call": "frontend.python.expressions",
+    "desc": "frontend.python.ordering",
+    "is_none": "frontend.python.expressions",
+    "isin": "frontend.python.expressions",
+    "length": "frontend.python.expressions",
+    "monoid": "frontend.python.monoids",
+    "opaque": "frontend.python.opaque",
+    "recursive": "frontend.python.recursion",
+    "row": "frontend.python.expressions",
+    "select": "frontend.python.selecting",
+    "text": "frontend.python.expressions",
+    "when": "frontend.python.expressions",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PYTHON:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(f"{__name__}.{_PYTHON[name]}"), name)
+    globals()[name] = found
+    return found
+
+
 __all__ = [
+    "AnyQuery",
     "Change",
     "ConflictError",
     "ConstraintError",
@@ -41,19 +97,41 @@ __all__ = [
     "EvaluationError",
     "EvercurrentError",
     "Feed",
+    "Grouped",
     "InternalError",
+    "Joined",
+    "Joined3",
+    "JoinedMany",
+    "LiveView",
+    "Monoid",
+    "Query",
     "QueryError",
     "Report",
     "Result",
+    "Rows",
     "Stats",
     "StorageError",
     "SubscriberWarning",
     "Subscription",
     "Table",
+    "TableOf",
     "Transaction",
     "TransactionError",
     "UnsupportedError",
     "View",
     "__version__",
+    "asc",
+    "call",
     "connect",
+    "desc",
+    "is_none",
+    "isin",
+    "length",
+    "monoid",
+    "opaque",
+    "recursive",
+    "row",
+    "select",
+    "text",
+    "when",
 ]

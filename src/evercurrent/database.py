@@ -18,12 +18,12 @@ from evercurrent.catalog.nodes import Mode
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.objects.face import ObjectFace
 from evercurrent.session.feed import Feed
+from evercurrent.session.python_face import PythonFace
 from evercurrent.session.results import Result
 from evercurrent.session.stats import Stats
 from evercurrent.session.tables import Table
 from evercurrent.session.transactions import Block
 from evercurrent.session.verify import Report
-from evercurrent.session.views import View
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.database import Warehouse
@@ -64,7 +64,7 @@ def connect(*, spark: Any = None, path: Any = None) -> Database | Warehouse:
     return Warehouse(spark, path)
 
 
-class Database(ObjectFace):
+class Database(PythonFace, ObjectFace):
     """Tables, and views over them that are at all times what their queries would return.
 
     Threads may share a database: one lock guards it, and a transaction holds it from its beginning to its end.
@@ -117,10 +117,6 @@ class Database(ObjectFace):
     def table(self, name: str) -> Table:
         """The table of this name."""
         return Table(self._session, name)
-
-    def view(self, name: str) -> View:
-        """The view of this name."""
-        return View(self._session, name)
 
     @property
     def tables(self) -> list[str]:

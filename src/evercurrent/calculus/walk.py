@@ -33,6 +33,7 @@ from evercurrent.calculus.nodes import (
 )
 from evercurrent.term.nodes import (
     Aggregate,
+    Apply,
     Call,
     Case,
     Cast,
@@ -144,7 +145,7 @@ def term_with_parts(term: Term, on_query: OnQuery, on_term: OnTerm) -> Term:
             return term
         case Field():
             return replace(term, of=on_term(term.of))
-        case Call():
+        case Call() | Apply():
             return replace(term, args=tuple(map(on_term, term.args)))
         case Case():
             branches = tuple((on_term(c), on_term(v)) for c, v in term.branches)

@@ -111,6 +111,10 @@ def run(session: Session, statement: Statement) -> Result:
 
 def redefine(node: View | Assertion, catalog: Catalog) -> View | Assertion:
     """The same definition, resolved against another catalog."""
+    if isinstance(node, View) and node.language == "python":
+        from evercurrent.frontend.python.definitions import resolved
+
+        return resolved(node, catalog)
     from evercurrent.frontend.sql.parse import parse_statement
     from evercurrent.frontend.sql.statements import CreateAssertion, CreateView
 

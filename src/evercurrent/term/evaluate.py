@@ -24,6 +24,7 @@ from evercurrent.errors import InternalError
 from evercurrent.term.functions.casts import cast_value
 from evercurrent.term.functions.table import FUNCTIONS, implementation
 from evercurrent.term.nodes import (
+    Apply,
     Call,
     Case,
     Cast,
@@ -36,6 +37,7 @@ from evercurrent.term.nodes import (
     Term,
     Variable,
 )
+from evercurrent.term.opaque import caller
 
 Value = Any
 Code = Callable[[Any], Value]
@@ -154,6 +156,9 @@ def _compile(t: Term, scope: _Scope) -> Code:
             return lambda at: tuple([part(at) for part in parts])
         case Lambda():
             return _lambda(t, scope)
+        case Apply(args=args):
+            given, apply = tuple(_compile(a, scope) for a in args), caller(t)
+            return lambda at: apply(*[arg(at) for arg in given])
         case Nested():
             return scope.nested(t)
         case _:

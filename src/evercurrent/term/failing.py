@@ -9,7 +9,7 @@ from evercurrent.data.types import Decimal, Float
 from evercurrent.term.functions.arithmetic_source import fits_uncut
 from evercurrent.term.functions.casts import cast_fails
 from evercurrent.term.functions.table import find
-from evercurrent.term.nodes import Call, Cast, Term
+from evercurrent.term.nodes import Apply, Call, Cast, Term
 from evercurrent.term.walk import children
 
 
@@ -21,6 +21,8 @@ def can_fail(term: Term) -> bool:
             function = find(name)
             if function is None or function.fails:
                 return True
+        case Apply():
+            return True
         case Cast(of, type, strict):
             if strict and cast_fails(of.type, type):
                 return True

@@ -12,6 +12,7 @@ beyond reading a type, no parent links.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,6 +102,36 @@ class Lambda:
     type: Type
 
 
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A Python function that nobody looks into, and why. It is given values as users see them, and gives such a value.
+
+    It is the same as another if it is the same function; `number` tells functions of one name apart where plans are
+    compared as texts. `makers` turn arguments that are rows into what the function
+    expects (an instance of the rows' class); None leaves an argument as it is.
+    """
+
+    function: Callable[..., Any]
+    name: str = field(compare=False)
+    number: int = field(default=0, compare=False)
+    reason: str = field(default="", compare=False)
+    makers: tuple[Callable[[Any], Any] | None, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An opaque function, applied: once for each row that comes or goes.
+
+    Plans hold it only as an output of a map, and such a map is never copied, merged or moved to where there are more rows
+    (see `term.opaque`).
+    """
+
+    function: Opaque
+    args: tuple[Term, ...]
+    type: Type
+    nullable: bool = True
+
+
 class Nested:
     """A query inside a term. The calculus defines the kinds; after lowering to the algebra none is left."""
 
@@ -108,7 +139,7 @@ class Nested:
     type: Type
 
 
-Term = Literal | Column | Variable | Field | Call | Case | Cast | Record | Lambda | Nested
+Term = Literal | Column | Variable | Field | Call | Case | Cast | Record | Lambda | Apply | Nested
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import assert_never
 from evercurrent.term.functions.casts import cast_nulls
 from evercurrent.term.functions.table import FUNCTIONS
 from evercurrent.term.nodes import (
+    Apply,
     Call,
     Case,
     Cast,
@@ -34,6 +35,8 @@ def nullable(t: Term) -> bool:
             return may or nullable(of)
         case Call():
             return _call(t)
+        case Apply(nullable=may):
+            return may
         case Case(branches, otherwise):
             return nullable(otherwise) or any(nullable(value) for _, value in branches)
         case Cast(of, target, strict):

@@ -28,6 +28,7 @@ from evercurrent.data.types import (
 from evercurrent.term.functions.spelling import spelling
 from evercurrent.term.nodes import (
     Aggregate,
+    Apply,
     Call,
     Case,
     Cast,
@@ -92,6 +93,8 @@ def _show(t: Term) -> tuple[str, int]:
             return f"({', '.join(f'{name}: {show(term)}' for name, term in members)})", ATOM
         case Lambda(parameters, body):
             return f"({', '.join(p.name for p in parameters)}) -> {show(body)}", 0
+        case Apply(opaque, args):
+            return f"{opaque.name}!{opaque.number}({', '.join(map(show, args))})", ATOM
         case Nested():
             return _nested(t), ATOM
         case _:

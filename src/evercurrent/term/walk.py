@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import assert_never
 
 from evercurrent.term.nodes import (
+    Apply,
     Call,
     Case,
     Cast,
@@ -33,7 +34,7 @@ def children(t: Term) -> tuple[Term, ...]:
             return ()
         case Field(of=of) | Cast(of=of):
             return (of,)
-        case Call(args=args):
+        case Call(args=args) | Apply(args=args):
             return args
         case Case(branches, otherwise):
             return (*(x for branch in branches for x in branch), otherwise)
@@ -56,6 +57,8 @@ def with_children(t: Term, new: tuple[Term, ...]) -> Term:
             return Cast(new[0], type, strict)
         case Call(function, _, type, place):
             return Call(function, new, type, place)
+        case Apply(opaque, _, type, may):
+            return Apply(opaque, new, type, may)
         case Case(branches, _, type):
             pairs = tuple((new[2 * i], new[2 * i + 1]) for i in range(len(branches)))
             return Case(pairs, new[-1], type)

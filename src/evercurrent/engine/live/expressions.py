@@ -23,6 +23,7 @@ from evercurrent.errors import InternalError
 from evercurrent.term.functions.casts import cast_python, cast_value, conversion
 from evercurrent.term.functions.table import FUNCTIONS, implementation
 from evercurrent.term.nodes import (
+    Apply,
     Call,
     Case,
     Cast,
@@ -36,6 +37,7 @@ from evercurrent.term.nodes import (
     Variable,
 )
 from evercurrent.term.nullable import nullable
+from evercurrent.term.opaque import caller
 
 
 class Expressions:
@@ -124,6 +126,10 @@ class Expressions:
                 return Code(self._lambda(t))
             case Call():
                 return self._call(t)
+            case Apply(args=args):
+                function = self.namespace.bind(caller(t), "f")
+                source = f"{function}({', '.join(self.value(a) for a in args)})"
+                return self.opaque(source) if nullable(t) else Code(source)
             case Nested():
                 raise InternalError("a nested query is left in a program")
             case _:

@@ -16,9 +16,11 @@ from pyspark.sql import functions as F
 from evercurrent.data.types import Binary, Decimal, Float, Integer, Null, String, Struct, Timestamp, Type
 from evercurrent.engine.spark.calls import higher_order, native
 from evercurrent.engine.spark.literals import literal
+from evercurrent.engine.spark.opaque import applied
 from evercurrent.engine.spark.types import spark_type
 from evercurrent.errors import InternalError
 from evercurrent.term.nodes import (
+    Apply,
     Call,
     Case,
     Cast,
@@ -55,6 +57,8 @@ def column(t: Term, scope: Scope) -> SparkColumn:
         case Record(members, type):
             parts = [column(m, scope).alias(name) for name, m in members]
             return F.struct(*parts).cast(spark_type(type))
+        case Apply(args=args):
+            return applied(t, [typed(a, scope) for a in args])
         case Lambda() | Nested():
             raise InternalError(f"{t!r} cannot stand alone in a program")
         case _:

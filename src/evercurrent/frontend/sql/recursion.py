@@ -14,26 +14,8 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from evercurrent.calculus.nodes import (
-    Comprehension,
-    Definition,
-    Exists,
-    Filter,
-    Fixpoint,
-    FullOuter,
-    Generator,
-    Group,
-    OuterGenerator,
-    Quantified,
-    Query,
-    Relation,
-    SetOperation,
-    Top,
-    Union,
-    Unnest,
-    Window,
-)
-from evercurrent.calculus.walk import relations_of
+from evercurrent.calculus.monotone import not_monotone
+from evercurrent.calculus.nodes import Definition, Fixpoint, Query, Relation, Union
 from evercurrent.data.types import Member, Null, Type
 from evercurrent.frontend.sql import queries
 from evercurrent.frontend.sql.names import unique
@@ -41,7 +23,6 @@ from evercurrent.frontend.sql.results import renamed, with_types
 from evercurrent.frontend.sql.scope import Cte, Env
 from evercurrent.term.coerce import common_type
 from evercurrent.term.functions.function import TypeMismatch
-from evercurrent.term.nodes import Term
 
 ROUNDS = 3
 
@@ -139,69 +120,3 @@ def _step(env: Env, node: exp.Expr, name: str, relation: str, count: int) -> Que
             hint="do it in the query that reads the result",
         )
     return query
-
-
-# --- where a recursive relation may be read ------------------------------------------------------------------
-
-
-def not_monotone(query: Query, relation: str) -> str | None:
-    """Why more rows of the relation could give fewer rows of the query; None if they cannot."""
-    if relation not in relations_of(query):
-        return None
-    match query:
-        case Relation():
-            return None
-        case Union(inputs):
-            return _first(not_monotone(q, relation) for q in inputs)
-        case Comprehension(_, head, qualifiers):
-            for qualifier in qualifiers:
-                reason = _qualifier(qualifier, relation)
-                if reason is not None:
-                    return reason
-            return "in a subquery of the select list" if any(_reads(t, relation) for t in head) else None
-        case SetOperation(kind="intersect", all=False, left=left, right=right):
-            return not_monotone(left, relation) or not_monotone(right, relation)
-        case SetOperation(kind="except", left=left, right=right):
-            return "under EXCEPT" if relation in relations_of(right) else not_monotone(left, relation)
-        case SetOperation():
-            return "under INTERSECT ALL"
-        case Group():
-            return "under an aggregate or GROUP BY"
-        case Window():
-            return "under a window function"
-        case Top():
-            return "under LIMIT"
-        case FullOuter():
-            return "in an outer join"
-        case Fixpoint():
-            return "inside another recursive query"
-        case _:
-            return "in this place"
-
-
-def _qualifier(qualifier: Generator | OuterGenerator | Unnest | Filter, relation: str) -> str | None:
-    match qualifier:
-        case Generator(source=source):
-            return not_monotone(source, relation)
-        case OuterGenerator(source=source, on=on):
-            return "in an outer join" if relation in relations_of(source) or _reads(on, relation) else None
-        case Unnest(collection=collection):
-            return "in an expression" if _reads(collection, relation) else None
-        case Filter(condition):
-            match condition:
-                case Exists(query):
-                    return not_monotone(query, relation)
-                case Quantified(every=False, args=args, query=query) if not any(
-                    _reads(a, relation) for a in args
-                ):
-                    return not_monotone(query, relation)
-                case _:
-                    return "in a condition other than EXISTS or IN" if _reads(condition, relation) else None
-
-
-def _reads(term: Term, relation: str) -> bool:
-    return relation in relations_of(term)
-
-
-def _first(reasons: Iterator[str | None]) -> str | None:
-    return next((r for r in reasons if r is not None), None)

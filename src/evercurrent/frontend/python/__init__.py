@@ -1,0 +1,9 @@
+"""Queries written as Python: functions are captured, not run.
+
+shapes, annotations    how rows look in Python; classes as columns
+symbols, operations    a value that stands for a term; Python's operators as terms
+locate, interpret      the source of a function, read over symbols
+capture                a function over rows: from its source, by tracing, or opaque
+block, results         a comprehension under construction; what a function returns as columns
+query, joined, ...     the fluent interface
+"""

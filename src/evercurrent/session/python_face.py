@@ -1,0 +1,111 @@
+"""The part of a database that speaks Python: tables of classes, query objects, views of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from evercurrent.errors import QueryError
+from evercurrent.session.views import View
+
+if TYPE_CHECKING:
+    from evercurrent.frontend.python.core import AnyQuery
+    from evercurrent.frontend.python.query import Query
+    from evercurrent.session.python_views import LiveView, SessionOwner, TableOf
+    from evercurrent.session.session import Session
+
+T = TypeVar("T")
+
+
+class PythonFace:
+    """Methods of a database that take classes, query objects and functions."""
+
+    _session: Session
+    _python: SessionOwner | None = None
+
+    def _owner(self) -> SessionOwner:
+        if self._python is None:
+            from evercurrent.session.python_views import SessionOwner
+
+            self._python = SessionOwner(self._session)
+        return self._python
+
+    @overload
+    def table_of(
+        self,
+        what: type[T],
+        *,
+        name: str | None = ...,
+        key: str | Sequence[str] | None = ...,
+        unique: Sequence[str | Sequence[str]] = ...,
+        references: Mapping[Any, Any] | None = ...,
+        stored: bool = ...,
+    ) -> TableOf[T]: ...
+
+    @overload
+    def table_of(self, what: str) -> Query[Any]: ...
+
+    def table_of(
+        self,
+        what: Any,
+        *,
+        name: str | None = None,
+        key: str | Sequence[str] | None = None,
+        unique: Sequence[str | Sequence[str]] = (),
+        references: Mapping[Any, Any] | None = None,
+        stored: bool = True,
+    ) -> Any:
+        """The table whose rows are instances of a dataclass, NamedTuple or TypedDict; made if it is not there.
+
+        With the name of a table or view, a query object over it. `key`, `unique` and `references`
+        (`{"dept": (Dept, "id")}`) are constraints; a table that is not `stored` only forwards its changes.
+        """
+        from evercurrent.session.python_views import table_of
+
+        options = {"key": key, "unique": unique, "references": references, "stored": stored}
+        given = {k: v for k, v in options.items() if v not in (None, ()) and (k, v) != ("stored", True)}
+        return table_of(self._owner(), what, name, given)
+
+    def relation(self, name: str) -> Query[Any]:
+        """All rows of a table or view, as a query object."""
+        from evercurrent.session.python_views import relation
+
+        return relation(self._owner(), name)
+
+    @overload
+    def view(self, name: str, query: Query[T], *, replace: bool = ...) -> LiveView[T]: ...
+
+    @overload
+    def view(self, name: str, query: AnyQuery, *, replace: bool = ...) -> LiveView[Any]: ...
+
+    @overload
+    def view(self, name: str) -> View: ...
+
+    @overload
+    def view(self, name: Query[T]) -> LiveView[T]: ...
+
+    @overload
+    def view(self, name: Callable[..., Any]) -> LiveView[Any]: ...
+
+    def view(self, name: Any, query: Any = None, *, replace: bool = False) -> Any:
+        """The view of this name; with a query object, a new one.
+
+        A query object alone is kept without a name, while what is returned is referenced. As a decorator
+        (`@db.view`) it makes a view of a function over rows, under the function's name.
+        """
+        from evercurrent.frontend.python.core import AnyQuery
+
+        if isinstance(name, str) and query is None:
+            return View(self._session, name)
+        from evercurrent.session import python_views
+
+        if isinstance(name, str):
+            return python_views.view(self._owner(), name, query, replace)
+        if isinstance(name, AnyQuery):
+            return self._owner().keep(name)
+        if callable(name):
+            from evercurrent.frontend.python.functions import query_of
+
+            made = query_of(name, self._owner(), self.table_of)
+            return python_views.view(self._owner(), name.__name__, made, replace)
+        raise QueryError(f"a view has a name, not {name!r}", hint='db.view("name"), db.view("name", query)')

@@ -1,0 +1,68 @@
+"""Opaque functions: how one is called, and which terms hold one.
+
+Law. An opaque function is called once for each row that comes or goes, whatever depends on it. So a map that applies one is
+a border in every plan: what is above it reads its column, what is below it does not see it, and neither is copied into
+the other.
+
+>>> from evercurrent.data.types import INT
+>>> from evercurrent.term.nodes import Column, Opaque
+>>> double = Apply(Opaque(lambda n: 2 * n, "double"), (Column("n", INT),), INT)
+>>> caller(double)(21), is_opaque(double)
+(42, True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from evercurrent.data.types import Type
+from evercurrent.data.values import BadValue, give_out, taker
+from evercurrent.errors import EvaluationError, EvercurrentError
+from evercurrent.term.nodes import Apply, Opaque, Term
+from evercurrent.term.walk import nodes
+
+
+def is_opaque(term: Term) -> bool:
+    """Whether a term applies an opaque function."""
+    return any(isinstance(t, Apply) for t in nodes(term))
+
+
+def any_opaque(terms: Iterable[Term]) -> bool:
+    return any(map(is_opaque, terms))
+
+
+def caller(t: Apply) -> Callable[..., Any]:
+    """The function over inside values; what it raises is an EvaluationError that names it."""
+    return _caller(t.function, tuple(a.type for a in t.args), t.type)
+
+
+@lru_cache(maxsize=4096)
+def _caller(opaque: Opaque, types: tuple[Type, ...], result: Type) -> Callable[..., Any]:
+    function, name, take = opaque.function, opaque.name, taker(result)
+    makers = opaque.makers or (None,) * len(types)
+
+    def call(*values: Any) -> Any:
+        given = [
+            shown if make is None else make(shown)
+            for make, shown in zip(makers, map(give_out, types, values), strict=True)
+        ]
+        try:
+            found = function(*given)
+        except EvercurrentError:
+            raise
+        except Exception as problem:
+            raise EvaluationError(
+                f"{name} raised {type(problem).__name__}: {problem}",
+                hint=f"it was called with {', '.join(map(repr, given))}; nothing was changed",
+            ) from problem
+        try:
+            return take(found)
+        except BadValue as problem:
+            raise EvaluationError(
+                f"{name} returned what it does not promise: {problem}",
+                hint=f"annotate it with what it returns; it was called with {', '.join(map(repr, given))}",
+            ) from problem
+
+    return call
