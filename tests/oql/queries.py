@@ -98,8 +98,9 @@ class Queries:
         keys = [self.scalar(inner, 0)[0] for _ in range(self.c.number(1, 2))]
         where = f" where {self.boolean(inner, depth - 1)}" if self.c.chance(50) else ""
         shown = keys[0] if len(keys) == 1 else f"struct(k: {keys[0]}, l: {keys[1]})"
-        by = ", ".join(k + self.c.pick(("", " asc", " desc")) for k in keys)
         distinct = "distinct " if self.c.chance(20) else ""
+        way = self.c.pick(("", " asc", " desc"))
+        by = ", ".join(k + (way if distinct else self.c.pick(("", " asc", " desc"))) for k in keys)
         return f"select {distinct}{shown} from {froms}{where} order by {by}"
 
     def grouped(self, scope: Scope, depth: int) -> str:
