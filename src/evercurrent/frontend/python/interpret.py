@@ -416,7 +416,7 @@ class Reader:
         if _is_method_of_symbol(function) or hasattr(getattr(function, "__self__", None), "_symbolic_"):
             return function(*args, **keywords)
         symbolic = is_symbolic(args) or is_symbolic(keywords)
-        if not symbolic:
+        if not symbolic and not any(hasattr(a, "_symbolic_") for a in args):
             if function in PURE or _is_pure_method(function):
                 return function(*args, **keywords)
         known = methods.call_builtin(function, args, keywords)
