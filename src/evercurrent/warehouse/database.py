@@ -27,6 +27,7 @@ from evercurrent.errors import (
     StorageError,
     TransactionError,
 )
+from evercurrent.explain import Explanation
 from evercurrent.frontend.sql import statements as s
 from evercurrent.frontend.sql.parse import parse_script, parse_statement
 from evercurrent.session.execute import Policy
@@ -376,6 +377,20 @@ class Warehouse:
                 )
             found.append((version, segment))
         return found
+
+    def explain(
+        self, view: str | None = None, *, stage: str | None = None, changes: Mapping[str, int] | None = None
+    ) -> Explanation:
+        """What a batch would do, before it runs: strategy, estimate and reason for every view, or all about one.
+
+        `changes` are numbers of changed rows by table, say `{"orders": 100}`.
+        """
+        from evercurrent.warehouse.explaining import explain_all
+
+        if view is not None:
+            return self.view(view).explain(stage, changes=changes)
+        with self._core.lock:
+            return explain_all(self._core, changes)
 
     def compact(self) -> int:
         """Merge the segments of every store; gives how many stores were merged."""

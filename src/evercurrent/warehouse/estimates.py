@@ -6,8 +6,8 @@ more than all of it:
     read(lookup) = bytes(state) * min(1, keys / row groups)        a lookup by the columns that the state is sorted by
                  = bytes(state)                                    any other lookup
 
-and it hands on n times the average number of entries under a key. What is read from scratch is known exactly: the tables
-under the query; what is written is what is kept of the view now. Jobs of Spark have a floor, so they count as bytes too.
+and it hands on n times the average number of entries under a key. What is read from scratch is known: the tables under
+the query; what is written then is what is kept of the view now. Jobs of Spark have a floor, so they count as bytes too.
 
 Estimates compare strategies; the record of a run says beside them what was really read.
 """
@@ -40,6 +40,8 @@ DRIVER_FACTOR = 8
 """A byte that the driver makes Python values of takes so many times as long as one that Spark reads."""
 DRIVER_ROWS = 20_000
 """Up to so many rows the driver works a batch off by itself."""
+HANDED_ON = 16
+"""Bytes that a row counts for on its way through a rule."""
 WIDTH = 64
 """Bytes that a row is taken to have where nothing is known of it."""
 FEW_ROWS = 1_000
@@ -89,7 +91,9 @@ class Flow:
     rows: dict[str, float] = field(default_factory=dict)  # of each relation's delta
     added: dict[str, float] = field(default_factory=dict)  # entries that states get
     rules: dict[int, float] = field(default_factory=dict)  # bytes that a rule reads and writes, by identity
-    keyed: dict[str, float] = field(default_factory=dict)  # bytes that a keyed relation or a loop reads
+    keyed: dict[str, float] = field(
+        default_factory=dict
+    )  # bytes that an input, a keyed relation or a loop reads
 
 
 def flow(program: Program, stores: SizeOf, relations: SizeOf, changed: Mapping[str, int]) -> Flow:
@@ -102,6 +106,7 @@ def flow(program: Program, stores: SizeOf, relations: SizeOf, changed: Mapping[s
         match r:
             case Input(name):
                 found.rows[name] = changed.get(name, 0)
+                found.keyed[name] = found.rows[name] * (relations(name).width or WIDTH)
             case Linear(name):
                 found.rows.setdefault(name, 0.0)
             case Keyed(name, state=state, key=key, function=function):
@@ -141,6 +146,7 @@ def follow(found: Flow, rule: Rule, stores: SizeOf, states: Mapping[str, State],
             read += size.bytes * share_read(step, rows, size, states)
             if not (step.absent or step.present or step.outer):
                 rows *= max(1.0, size.rows / max(1, total)) if step.match else max(1, size.rows)
+    read += rows * HANDED_ON
     if rule.into in states and states[rule.into].accumulators:
         # Rows of one group are added up before they are written.
         rows = min(rows, 2.0 * max(1, stores(rule.into).rows))
@@ -169,5 +175,5 @@ def by_addition(
 def from_scratch(tables: Iterable[Size], written: Iterable[Size], levels: int) -> Estimate:
     """Computing a view of its tables, and writing it and what is kept for it."""
     tables = list(tables)
-    size = sum(t.bytes for t in tables) + sum(w.bytes for w in written)
+    size = sum(t.bytes + t.rows * HANDED_ON for t in tables) + sum(w.bytes for w in written)
     return Estimate(size, 0 if sum(t.rows for t in tables) <= DRIVER_ROWS else 2 * levels)

@@ -1,8 +1,8 @@
-"""How a view is kept on Spark, as text, at every stage of its way down."""
+"""How a view is kept on Spark, as text, at every stage of its way down; and what a batch would cost, before it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import cast
 
 from evercurrent.algebra.show import show as show_plan
@@ -16,19 +16,34 @@ from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.shapes import Shape
 from evercurrent.errors import QueryError
 from evercurrent.explain import Explanation, shape
-from evercurrent.session.lineage import lineage
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.parts import kept, stores_of
+from evercurrent.warehouse.strategies import Decision, described
 
+BATCH = 100
+"""So many changed rows of every table are supposed where nothing is said."""
+POLICIES = {
+    "incremental": "moved by each batch; never recomputed",
+    "auto": "moved by each batch or recomputed, whichever is estimated to cost less",
+    "full": "recomputed by each batch that changes a table under it",
+}
 STAGES = ("calculus", "normal", "algebra", "optimised", "program")
 
 
-def explain_view(core: Core, view: View, stage: str | None) -> Explanation:
+def explain_view(
+    core: Core, view: View, stage: str | None, changes: Mapping[str, int] | None = None
+) -> Explanation:
     if stage is None:
-        return Explanation("\n".join(summary(core, view)))
+        return Explanation("\n".join(summary(core, view, changes)))
+    if view.name in core.design.recomputed and stage != "calculus":
+        raise QueryError(
+            f"view {view.name} has no {stage}: {core.design.recomputed[view.name].reason}",
+            hint="it is evaluated as its calculus says; stage='calculus' shows that",
+        )
+    if stage == "calculus":
+        return Explanation(show_query(cast(Query, view.query)))
     stages = core.design.stages[view.name]
     match stage:
-        case "calculus":
-            return Explanation(show_query(cast(Query, view.query)))
         case "normal":
             return Explanation(show_query(stages.normal))
         case "algebra":
@@ -41,18 +56,24 @@ def explain_view(core: Core, view: View, stage: str | None) -> Explanation:
             raise QueryError(f"there is no stage {stage!r}", hint=f"the stages are {', '.join(STAGES)}")
 
 
-def summary(core: Core, view: View) -> Iterator[str]:
+def summary(core: Core, view: View, changes: Mapping[str, int] | None) -> Iterator[str]:
+    known = core.outlook.parts[view.name]
     yield f"view {view.name} ({', '.join(f'{f.name} {f.type}' for f in view.fields)})"
     yield f"  reads   {', '.join(sorted(view.uses)) or 'nothing'}"
-    yield f"  policy  {view.policy}: moved by each batch; nothing is recomputed"
+    yield f"  policy  {view.policy}: {POLICIES[view.policy]}"
+    if view.name in core.design.recomputed:
+        yield f"  kept    by no program: {core.design.recomputed[view.name].reason}"
     yield (
         f"  run by  the driver alone for at most {SMALL_ROWS:,} changed rows that touch at most "
         f"{DRIVER_ENTRIES:,} entries; by Spark otherwise"
     )
-    part = lineage(core.program, core.program.views[view.name])
+    if known.under:
+        supposed = changed_rows(core, changes) or {core.table(key).name: BATCH for key in sorted(known.under)}
+        yield from foreseen(core.outlook.decide(core.size, supposed)[view.name], supposed)
+    stored = stores_of(kept(core.program, core.catalog))
     yield "  keeps"
     for state in core.program.states:
-        if state.name in part.states:
+        if state.name in known.part.states:
             made = Shape(state)
             names = (state.name, *(made.bag_store(i) for i in made.bags))
             stores = [core.snapshot.stores.get(n, Store()) for n in names]
@@ -60,4 +81,47 @@ def summary(core: Core, view: View) -> Iterator[str]:
             size = bytes_text(sum(s.bytes for s in stores))
             segments = sum(len(s.segments) for s in stores)
             why = f"; {state.why}" if state.why else ""
-            yield f"      {stores[0].rows:,} rows in {segments} segments, {size}{why}"
+            if state.name in stored:
+                yield f"      {stores[0].rows:,} rows in {segments} segments, {size}{why}"
+            else:
+                yield f"      made and left at every recompute, not stored{why}"
+    rows = core.view_segments(view.name)
+    yield f"    its rows: {rows.rows:,} in {len(rows.segments)} segments, {bytes_text(rows.bytes)}"
+
+
+def foreseen(d: Decision, supposed: Mapping[str, int]) -> Iterator[str]:
+    """What would be done for a batch, and what it and its alternative are estimated to cost."""
+    yield f"  for     {', '.join(f'{n:,} changed rows of {t}' for t, n in supposed.items())}"
+    yield f"    strategy       {d.strategy} ({d.code}: {d.reason})"
+    moving, again = (d.instead, d.estimate) if d.strategy == "full" else (d.estimate, d.instead)
+    if d.strategy != "none":
+        if moving is not None:
+            yield f"    by the change  {described(moving)}"
+        if again is not None:
+            yield f"    from scratch   {described(again)}"
+
+
+def explain_all(core: Core, changes: Mapping[str, int] | None) -> Explanation:
+    """One line for each view: what a batch would cost."""
+    tables = [t.name for t in core.catalog.tables.values()]
+    supposed = changed_rows(core, changes) or dict.fromkeys(tables, BATCH)
+    lines = [f"for {', '.join(f'{n:,} changed rows of {t}' for t, n in supposed.items()) or 'no table'}"]
+    cells = [("view", "policy", "strategy", "estimate", "instead", "why")]
+    for name, d in core.outlook.decide(core.size, supposed).items():
+        chosen = "" if d.strategy == "none" else described(d.estimate)
+        other = "" if d.instead is None else described(d.instead)
+        cells.append((name, core.view(name).policy, d.strategy, chosen, other, f"{d.code}: {d.reason}"))
+    wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines += ["  " + "  ".join(c.ljust(w) for c, w in zip(row, wide, strict=True)).rstrip() for row in cells]
+    return Explanation("\n".join(lines))
+
+
+def changed_rows(core: Core, changes: Mapping[str, int] | None) -> dict[str, int]:
+    """The numbers of changed rows, by the tables' own names."""
+    found = {core.table(name).name: rows for name, rows in (changes or {}).items()}
+    for table, rows in found.items():
+        if not isinstance(rows, int) or rows < 0:
+            raise QueryError(
+                f"{rows!r} is no number of changed rows of {table}", hint="explain(changes={'t': 100})"
+            )
+    return found

@@ -233,11 +233,15 @@ class View(Stored):
         """What has changed after a version, as a DataFrame with `_change_type` and `_commit_version`."""
         return self._changes(self.name, since)
 
-    def explain(self, stage: str | None = None) -> Explanation:
-        """How the view is kept, as text: `calculus`, `normal`, `algebra`, `optimised` or `program`."""
+    def explain(self, stage: str | None = None, *, changes: Mapping[str, int] | None = None) -> Explanation:
+        """How the view is kept, as text: `calculus`, `normal`, `algebra`, `optimised` or `program`.
+
+        Without a stage: its states, and what a batch with so many changed rows of each table, `changes={"orders": 100}`,
+        would do and cost.
+        """
         from evercurrent.warehouse.explaining import explain_view
 
-        return explain_view(self._db._core, self._node, stage)
+        return explain_view(self._db._core, self._node, stage, changes)
 
     def why(self, row: Any) -> Why:
         """The rows of tables that a row of the view comes from, at the present version; see `View.why` in process."""

@@ -106,9 +106,10 @@ class Outlook:
             else:
                 rows = sum(n for name, n in rows_in.items() if name in known.under)
                 moving = by_addition(expected, known.part.rules, known.part.relations, rows, known.levels)
-                kept = [] if view.policy == "full" else [stores(name) for name in known.part.states]
-                again = from_scratch(tables, [*kept, relations(relation)], known.levels)
                 shared = policies(program, self.catalog, relation)
+                kept = set() if set(shared) == {"full"} else known.part.states
+                written = [stores(name) for name in kept | {self.rows[relation]}]
+                again = from_scratch(tables, written, known.levels)
                 way = way_of(known.relations, expected)
                 result[view.name] = choose(view, relation, way, moving, again, shared)
         return result
