@@ -28,20 +28,20 @@ from evercurrent.engine.spark.sources.nodes import Change, Cursor, File, Source,
 from evercurrent.engine.spark.types import type_of
 from evercurrent.errors import StorageError, UnsupportedError
 
-READABLE = frozenset({"timestampNtz", "vacuumProtocolCheck", "changeDataFeed", "appendOnly", "invariants"})
+READABLE = frozenset({"timestampNtz", "vacuumProtocolCheck", "v2Checkpoint"})
 """Features of tables whose rows are still what their Parquet files say."""
 CALLED = {"deletionVectors": "deletion vectors", "columnMapping": "column mapping"}
 NATIVE = "a session with a reader of its own for it can serve it as a table: db.source(name, table=...)"
 
 
-def require_readable(path: str, features: set[str], configuration: Mapping[str, str]) -> None:
+def require_readable(path: str, table: DeltaTable) -> None:
     """Refuse a table whose rows are not simply those of its files."""
-    wanted = set(features)
-    if configuration.get("delta.columnMapping.mode", "none") != "none":
-        wanted.add("columnMapping")
-    if configuration.get("delta.enableDeletionVectors", "false") == "true":
-        wanted.add("deletionVectors")
-    for feature in sorted(wanted - READABLE):
+    features = set(table.protocol().reader_features or ())
+    if table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
+        features.add("columnMapping")
+    if "deletionVectors" in features and not pyarrow.table(table.deletion_vectors()).num_rows:
+        features.remove("deletionVectors")  # they may be there one day
+    for feature in sorted(features - READABLE):
         raise UnsupportedError(
             f"the Delta table {path} uses {CALLED.get(feature, f'the reader feature {feature}')}, "
             "which cannot be read rightly by reading its files",
@@ -80,13 +80,20 @@ def opened(path: str, version: int | None = None) -> State:
         raise StorageError(f"{path} is not a Delta table")
     try:
         table = DeltaTable(path, version=version)
-        metadata, protocol = table.metadata(), table.protocol()
-        require_readable(path, set(protocol.reader_features or ()), metadata.configuration)
+        require_readable(path, table)
+        metadata = table.metadata()
         actions = pyarrow.table(table.get_add_actions(flatten=True))
         schema = StructType.fromJson(json.loads(table.schema().to_json()))
     except UnsupportedError:
         raise
-    except (Exception, *panics()) as problem:
+    except BaseException as problem:
+        # Where its own code breaks, the package raises what is no Exception.
+        if not isinstance(problem, Exception) and type(problem).__name__ != "PanicException":
+            raise
+        if "Unsupported" in str(problem) or "physicalName" in str(problem):
+            raise UnsupportedError(
+                f"the Delta table {path} cannot be read rightly: {problem}", hint=NATIVE
+            ) from problem
         which = "" if version is None else f"version {version} of "
         raise StorageError(f"{which}the Delta table {path} cannot be read: {problem}") from problem
     paths = [absolute(path, p) for p in actions.column("path").to_pylist()]
@@ -99,15 +106,6 @@ def opened(path: str, version: int | None = None) -> State:
         dict(zip(paths, actions.column("num_records").to_pylist(), strict=True)),
         dict(zip(paths, actions.column("size_bytes").to_pylist(), strict=True)),
     )
-
-
-def panics() -> tuple[type[BaseException], ...]:
-    """What the package raises where its own code breaks: no `Exception`, by its nature."""
-    try:
-        from pyo3_runtime import PanicException  # type: ignore[import-not-found]
-    except ImportError:
-        return ()
-    return (PanicException,)
 
 
 def absolute(root: str, path: str) -> str:

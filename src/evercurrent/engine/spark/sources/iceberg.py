@@ -93,6 +93,9 @@ def opened(source: Source, snapshot: int | None = None) -> State:
     chosen = snapshot if snapshot is not None else (current.snapshot_id if current else None)
     files = {}
     if chosen is not None:
+        if table.metadata.snapshot_by_id(chosen) is None:
+            # The package would say that an unknown snapshot has no files.
+            raise StorageError(f"the snapshot {chosen} of the Iceberg table {source.place} has expired")
         try:
             tasks = list(table.scan(snapshot_id=chosen).plan_files())
         except Exception as problem:

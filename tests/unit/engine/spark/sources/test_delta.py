@@ -1,0 +1,97 @@
+"""What is read of a Delta table's log, and which tables are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from evercurrent.engine.spark.sources.delta import absolute, folder_value, opened
+from evercurrent.errors import StorageError, UnsupportedError
+
+
+def crafted(path: Path, protocol: dict[str, Any], configuration: dict[str, str] | None = None) -> str:
+    """A table whose second commit says what a writer that we do not have would say."""
+    write_deltalake(str(path), pyarrow.table({"id": [1]}))
+    log = path / "_delta_log"
+    first = [json.loads(line) for line in (log / f"{0:020}.json").read_text().splitlines()]
+    metadata = next(a["metaData"] for a in first if "metaData" in a)
+    actions = [
+        {"protocol": protocol},
+        {"metaData": {**metadata, "configuration": configuration or {}}},
+        {"commitInfo": {"timestamp": 0, "operation": "UPGRADE PROTOCOL"}},
+    ]
+    (log / f"{1:020}.json").write_text("\n".join(map(json.dumps, actions)))
+    return str(path)
+
+
+def features(*names: str) -> dict[str, Any]:
+    return {
+        "minReaderVersion": 3,
+        "minWriterVersion": 7,
+        "readerFeatures": list(names),
+        "writerFeatures": list(names),
+    }
+
+
+@pytest.mark.parametrize(
+    ("protocol", "configuration", "said"),
+    [
+        (features("columnMapping"), None, "column mapping"),
+        (features("typeWidening"), None, "reader feature typeWidening"),
+        (features("variantType"), None, "reader feature variantType"),
+        (features("notYetInvented"), None, "notYetInvented"),
+        ({"minReaderVersion": 2, "minWriterVersion": 5}, {"delta.columnMapping.mode": "name"}, "olumn"),
+        ({"minReaderVersion": 9, "minWriterVersion": 9}, None, "version 9"),
+    ],
+)
+def test_what_cannot_be_read_rightly_is_refused(
+    tmp_path: Path, protocol: dict[str, Any], configuration: dict[str, str] | None, said: str
+) -> None:
+    with pytest.raises(UnsupportedError, match=said) as caught:
+        opened(crafted(tmp_path / "t", protocol, configuration))
+    assert "table=" in str(caught.value), "the error says what to do"
+
+
+@pytest.mark.parametrize("feature", ["timestampNtz", "v2Checkpoint", "deletionVectors"])
+def test_features_that_leave_files_as_they_are_are_read(tmp_path: Path, feature: str) -> None:
+    found = opened(crafted(tmp_path / "t", features(feature)))
+    assert (found.version, found.rows, [c.name for c in found.columns]) == (1, 1, ["id"])
+
+
+def test_paths_of_the_log_are_those_on_disk(tmp_path: Path) -> None:
+    path = tmp_path / "a b"
+    values = ["01", "a b", "x/y%z", "{q}[*]?", None]
+    write_deltalake(str(path), pyarrow.table({"id": range(5), "k": values}), partition_by=["k"])
+    found = opened(str(path))
+    assert all(Path(f).is_file() for f in found.files) and len(found.files) == 5
+    assert {folder_value(str(Path(f).relative_to(path)), "k") for f in found.files} == set(values)
+    assert absolute("/t", "file:///elsewhere/x%20y.parquet") == "/elsewhere/x y.parquet"
+
+
+def test_folders_that_do_not_bear_their_values_are_refused(tmp_path: Path) -> None:
+    write_deltalake(str(tmp_path), pyarrow.table({"id": [1], "k": ["a"]}), partition_by=["k"])
+    log = tmp_path / "_delta_log" / f"{0:020}.json"
+    log.write_text(log.read_text().replace('"k":"a"', '"k":"b"'))
+    with pytest.raises(UnsupportedError, match="partition column k"):
+        opened(str(tmp_path))
+
+
+def test_versions(tmp_path: Path) -> None:
+    write_deltalake(
+        str(tmp_path), pyarrow.table({"id": [1, 2]}), configuration={"delta.enableChangeDataFeed": "true"}
+    )
+    write_deltalake(str(tmp_path), pyarrow.table({"id": [3]}), mode="append")
+    DeltaTable(str(tmp_path)).delete("id = 1")
+    assert [opened(str(tmp_path), v).rows for v in range(3)] == [2, 3, 2]
+    assert (
+        opened(str(tmp_path)).has_feed and opened(str(tmp_path)).identity == opened(str(tmp_path), 0).identity
+    )
+    with pytest.raises(StorageError, match="version 7"):
+        opened(str(tmp_path), 7)
+    with pytest.raises(StorageError, match="not a Delta table"):
+        opened(str(tmp_path / "nothing"))
