@@ -8,7 +8,8 @@ resolved, or a small tuple: `(local, increment)`, `(class, dimensions)`, and for
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from examples.analyser.constants import CLASS, ClassFormatError, Pool
@@ -30,6 +31,10 @@ class Instruction(NamedTuple):
     @property
     def name(self) -> str:
         return NAMES[self.opcode]
+
+
+_make: Callable[[tuple[int, int, Any]], Instruction] = partial(tuple.__new__, Instruction)
+"""An instruction without the detour through its constructor: there are very many."""
 
 
 class Handler(NamedTuple):
@@ -61,7 +66,7 @@ class Code(NamedTuple):
 
 def decode(body: bytes, pool: Pool) -> Iterator[Instruction]:
     """All instructions of a method's body, in order."""
-    make, shapes, widths, member = Instruction, SHAPES, _WIDTHS, pool.member
+    make, shapes, widths, member = _make, SHAPES, _WIDTHS, pool.member
     known, is_class, name = pool.references, pool.tags, pool.name
     pc, end = 0, len(body)
     try:
@@ -104,7 +109,7 @@ def decode(body: bytes, pool: Pool) -> Iterator[Instruction]:
                 opcode, operand, width = wide(body, pc)
             else:
                 operand, width = switch(body, pc, shape)
-            yield make(pc, opcode, operand)
+            yield make((pc, opcode, operand))
             pc += width
     except (IndexError, KeyError, struct.error) as problem:
         raise ClassFormatError(f"the instruction at byte {pc} of a method is cut off or unknown") from problem

@@ -7,7 +7,8 @@ difference of two small sets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from examples.analyser import classfile as java
@@ -180,24 +181,38 @@ def method(owner: str, m: java.Method) -> Method:
 
 
 REFERRING = frozenset(
-    ["getstatic", "putstatic", "getfield", "putfield", "invokevirtual", "invokespecial", "invokestatic", "invokeinterface"]
+    [
+        "getstatic",
+        "putstatic",
+        "getfield",
+        "putfield",
+        "invokevirtual",
+        "invokespecial",
+        "invokestatic",
+        "invokeinterface",
+    ]
 )
 TYPED = frozenset(["new", "anewarray", "checkcast", "instanceof"])
 
 
+_make: Callable[[tuple[Any, ...]], Instruction] = partial(tuple.__new__, Instruction)
+
+
 def body(id: str, owner: str, package: str, read: java.ClassFile, m: java.Method) -> Iterator[Instruction]:
-    make, names = Instruction, NAMES
-    for index, (pc, opcode, operand) in enumerate(read.instructions(m)):
+    make, names = _make, NAMES
+    index = -1
+    for pc, opcode, operand in read.instructions(m):
+        index += 1
         operation = names[opcode]
-        target = name = descriptor = ""
         if operand is None:
-            pass
+            yield make((id, owner, package, index, pc, operation, "", "", ""))
         elif operation in REFERRING:
-            target, name, descriptor = operand
+            yield make((id, owner, package, index, pc, operation, *operand))
         elif operation in TYPED:
-            target = operand
+            yield make((id, owner, package, index, pc, operation, operand, "", ""))
         elif operation == "invokedynamic":
-            _, name, descriptor = operand
+            yield make((id, owner, package, index, pc, operation, "", *operand[1:]))
         elif operation == "multianewarray":
-            target = operand[0]
-        yield make(id, owner, package, index, pc, operation, target, name, descriptor)
+            yield make((id, owner, package, index, pc, operation, operand[0], "", ""))
+        else:
+            yield make((id, owner, package, index, pc, operation, "", "", ""))

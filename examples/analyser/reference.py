@@ -151,8 +151,8 @@ def explicit_collection(program: Program) -> Iterator[Bug]:
     for i in program.calls:
         if i.target not in RUNTIME or i.name != "gc" or i.descriptor != "()V" or i.method in short_of_memory:
             continue
-        name = program.method[i.method].name.lower()
-        if name != "main" and not name.startswith("gc") and not name.endswith("gc"):
+        name = program.method[i.method].name
+        if name != "main" and not name.lower().startswith("gc") and not name.lower().endswith("gc"):
             yield Bug("DM_GC", i.owner, inside(i), i.pc)
 
 
