@@ -134,10 +134,8 @@ def rewrite(kind: Kind, traits: Traits, readers: Readers) -> None:
             names[f"{PRIVATE}t{i}"] = space.kinds[f.type.target].cls
     for n, _ in traits.reads:
         table = kind.sheets[n].table
-        names[f"{PRIVATE}i{n}"], names[f"{PRIVATE}d{n}"] = (
-            readers.trigger(table, 1),
-            readers.trigger(table, -1),
-        )
+        names[f"{PRIVATE}i{n}"] = readers.trigger(table, 1, traits.journal)
+        names[f"{PRIVATE}d{n}"] = readers.trigger(table, -1, traits.journal)
     text = source(kind, traits, kind.fields)
     _run(text, names, f"class {kind.name}")
     cls: Any = kind.cls

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables
-from evercurrent.delta.program import Explode, Input, Let, Lookup, Program, Rule, Where
+from evercurrent.delta.program import Input, Program
+from evercurrent.engine.live.steps import terms_of
 from evercurrent.session.feed import Trigger
-from evercurrent.term.failing import can_fail
-from evercurrent.term.nodes import Term
 from evercurrent.term.walk import columns_of
 
 if TYPE_CHECKING:
@@ -27,18 +26,27 @@ class Readers:
             table: used for table, name in self.names.items() if (used := used_columns(program, name))
         }
         """For each table that views read, the positions of the columns that they use."""
-        self.told = frozenset(told_of(session)) | {
-            table for table, name in self.names.items() if table in self.columns and may_fail(program)
-        }
-        """The tables of which a change must be told to someone, or can fail: it takes a transaction."""
-        self.tables = frozenset(self.columns) | frozenset(told_of(session))
+        engine = session.maintenance.engine
+        self.failing = frozenset(
+            table for table, name in self.names.items() if table in self.columns and engine.may_fail(name)
+        )
+        """The tables of which a change can fail: its triggers must be undone then."""
+        later = session.maintenance.lazy.inputs
+        for name in later:
+            used = used_columns(session.maintenance.design.later, name)
+            self.columns[name.lower()] = self.columns.get(name.lower(), frozenset()) | used
+            self.names[name.lower()] = name
+        told = told_of(session)
+        self.told = told | (self.failing & {name.lower() for name in later})
+        """The tables of which a change must be told to someone: it takes a transaction."""
+        self.tables = frozenset(self.columns) | told
         self.assumed: dict[str, frozenset[str]] = {}
         for a in program.assumptions:
             key = a.parent.lower()
             self.assumed[key] = self.assumed.get(key, frozenset()) | frozenset(a.columns)
 
-    def trigger(self, table: str, sign: int) -> Trigger:
-        return self.session.maintenance.engine.trigger(self.names[table], sign)
+    def trigger(self, table: str, sign: int, journal: bool) -> Trigger:
+        return self.session.maintenance.trigger(self.names[table], sign, journal)
 
 
 def told_of(session: Session) -> frozenset[str]:
@@ -62,25 +70,3 @@ def used_columns(program: Program, name: str) -> frozenset[int]:
         names = {c.name for t in terms_of(rule) for c in columns_of(t)}
         found |= {i for i, c in enumerate(rule.binds) if c.name in names}
     return frozenset(found)
-
-
-def terms_of(rule: Rule) -> list[Term]:
-    found: list[Term] = [*rule.columns, rule.count, *rule.dependents]
-    for step in rule.steps:
-        match step:
-            case Where(condition):
-                found.append(condition)
-            case Let(_, term):
-                found.append(term)
-            case Lookup(match=pairs):
-                found += [t for _, t in pairs]
-            case Explode(collection):
-                found.append(collection)
-    for amount in rule.amounts:
-        found += [*amount.args, *(t for t in (amount.weight, amount.where) if t is not None)]
-    return found
-
-
-def may_fail(program: Program) -> bool:
-    """Whether some rule of the program can fail on some data."""
-    return any(can_fail(t) for rules in program.triggers.values() for r in rules for t in terms_of(r))

@@ -6,7 +6,7 @@ import datetime
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.classes import Attribute, Class, Property, Schema
@@ -18,6 +18,7 @@ from evercurrent.errors import QueryError
 from evercurrent.objects import links
 from evercurrent.objects.building import build, rewrite
 from evercurrent.objects.handles import Gone, Object, gone
+from evercurrent.objects.keys import clash
 from evercurrent.objects.kinds import Field, Key, Kind, Sheet
 from evercurrent.objects.owned import Owned
 from evercurrent.objects.reading import Readers
@@ -29,9 +30,39 @@ from evercurrent.objects.writing import Traits
 if TYPE_CHECKING:
     from evercurrent.objects.backward import Backward
     from evercurrent.session.session import Session
+    from evercurrent.session.transactions import Block
 
 ALIVE = getattr(threading, "_active", {0: None, 1: None})
 """The running threads. While there is only one, writes outside a transaction need no lock."""
+
+
+class Changing:
+    """The context manager of a change: joins the open transaction, or begins one for this call alone."""
+
+    __slots__ = ("block", "space")
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+
+    def __enter__(self) -> Work:
+        session = self.space.session
+        transaction = session.transaction
+        self.block: Block | None = None
+        if transaction is None or transaction.status != "open" or len(ALIVE) != 1:
+            self.block = session.changing()
+            transaction = self.block.__enter__()
+        transaction.objects = self.space.work
+        return self.space.work
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.block is not None:
+            self.block.__exit__(kind, error, trace)
+        elif error is not None and not isinstance(error, Exception):
+            transaction = self.space.session.transaction
+            if transaction is not None and transaction.status == "open":
+                transaction.abandon("failed")
 
 
 class Space:
@@ -127,16 +158,22 @@ class Space:
                 for f in kind.fields
                 if f.name in readers.assumed.get(sheet.table, ()) or any(f.name in k.names for k in kind.keys)
             )
-            rewrite(kind, Traits(reads, told, guarded, self.back is not None), readers)
+            journal = any(s.table in readers.failing for s in kind.sheets)
+            rewrite(kind, Traits(reads, told, guarded, self.back is not None, journal), readers)
 
     # --- transactions --------------------------------------------------------------------------------------
 
-    @contextmanager
-    def changing(self) -> Iterator[Work]:
+    def changing(self) -> Changing:
         """The transaction that is open, or one for this call alone."""
-        with self.session.changing() as transaction:
-            transaction.objects = self.work
-            yield self.work
+        return Changing(self)
+
+    def rescue(self, error: BaseException, journal: bool) -> None:
+        """A trigger was stopped: every view as the objects are."""
+        session = self.session
+        if journal and isinstance(error, Exception):
+            session.maintenance.undo()
+        else:
+            session.rebuild()
 
     def enter(self, thing: Object, given: Iterable[tuple[Field, Any]]) -> None:
         """A new object joins, with its relationships and collections."""
@@ -237,6 +274,13 @@ class Space:
             "next": self.next,
             "set": self.set,
             "enter": self.enter,
+            "work": self.work,
+            "journal": self.work.journal.append,
+            "snapshot": kind.snapshot,
+            "rescue": self.rescue,
+            "J": self.session.maintenance.engine.core.journal,
+            "clash": lambda n, value, thing: clash(kind.keys[n], value, kind.keys[n].objects[value], thing),
+            **{f"keys{n}": key.objects for n, key in enumerate(kind.keys)},
             "back": self.back,
             "date": datetime.date,
             "add": set.add,

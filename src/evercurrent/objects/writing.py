@@ -36,6 +36,7 @@ class Traits:
     told: bool = False
     guarded: frozenset[int] = frozenset()
     tracked: bool = False  # whether references to objects are found from their target
+    journal: bool = False  # whether triggers can fail, so that they write down how to undo them
 
 
 PRIVATE = "__ec_"
@@ -120,7 +121,52 @@ def _test(f: Field, value: str) -> str:
 def _check(f: Field, value: str) -> str:
     test = _test(f, value)
     take = f"{value} = {PRIVATE}take{f.position}({value})"
-    return f"if not ({test}): {take}" if test else f"if {value} is not None: {take}"
+    return f"if not ({test}) and {value} is not None: {take}" if test else f"if {value} is not None: {take}"
+
+
+# --- both ends of a relationship ---------------------------------------------------------------------------
+
+
+def is_quick_end(kind: Kind, f: Field) -> bool:
+    """Whether a single-valued field is no relationship, or one whose other end is a set that it keeps itself."""
+    end = f.relationship
+    if end is None:
+        return True
+    other = kind.space.schema.properties(end.target)[end.inverse][1]
+    return isinstance(other, Relationship) and other.kind == "set"
+
+
+def _other_end(kind: Kind, f: Field, held: str, comes: bool, undoable: bool) -> list[str]:
+    """The object comes into the set at the other end, or leaves it."""
+    end = f.relationship
+    if end is None:
+        return []
+    p = PRIVATE
+    position = list(kind.space.schema.properties(end.target)).index(end.inverse) + 1
+    there = f"{held}._{position}"
+    do, back = (f"{p}add", f"{p}discard") if comes else (f"{p}discard", f"{p}add")
+    lines = [f"if {held} is not None:"]
+    if undoable:
+        lines.append(f"    {p}journal(({back}, {there}, self))")
+    return [*lines, f"    {do}({there}, self)"]
+
+
+def _attempt(body: list[str], rescue: list[str], traits: Traits) -> list[str]:
+    """Triggers, and what to do if one of them is stopped."""
+    lines = ["try:", *(f"    {line}" for line in body), f"except BaseException as {PRIVATE}e:"]
+    lines += [f"    {line}" for line in (*rescue, f"{PRIVATE}rescue({PRIVATE}e, {traits.journal})", "raise")]
+    return [*lines, f"{PRIVATE}J.clear()"] if traits.journal else lines
+
+
+def _open(lines: list[str]) -> list[str]:
+    """For a transaction that is open, in the only thread there is."""
+    p = PRIVATE
+    head = [f"{p}t = {p}S.transaction", f"if {p}t is not None and {p}t.status == 'open':"]
+    return [*head, *(f"    {line}" for line in lines), "    return"]
+
+
+def _indented(lines: list[str], by: int) -> list[str]:
+    return ["    " * by + line for line in lines]
 
 
 # --- setters -----------------------------------------------------------------------------------------------
@@ -130,53 +176,35 @@ def setter_source(kind: Kind, f: Field, traits: Traits) -> str:
     """The setter of a single-valued field, `set_<position>`."""
     p = PRIVATE
     i = f.position
+    slow = f"    {p}set(self, {p}f{i}, value)"
     lines = [f"def set_{i}(self, value):", f"    {_check(f, 'value')}", f"    old = self._{i}"]
-    if is_plain(f.type) and not isinstance(f.type, Float):
-        lines.append("    if value == old: return")
-    else:
-        lines.append("    if value is old: return")
+    same = "==" if is_plain(f.type) and not isinstance(f.type, Float) else "is"
+    lines.append(f"    if value {same} old: return")
+    if not is_quick_end(kind, f):
+        return "\n".join([*lines, slow]) + "\n"
     reading = [(n, wanted) for n, wanted in traits.reads if i in wanted]
-    other = f.relationship
-    if (reading and traits.told) or i in traits.guarded or (other is not None and not _plain_end(kind, f)):
-        lines.append(f"    {p}set(self, {p}f{i}, value)")
-        return "\n".join(lines) + "\n"
-    fast: list[str] = []
-    for n, wanted in reading:
-        fast.append(f"{p}d{n}({row_source(kind.sheets[n], {i: 'old'}, 'self.oid', wanted)})")
     noted = traits.tracked and f.refers
+    write = [f"self._{i} = value"]
     if noted:
-        fast.append(f"{p}back.forget(self, {p}f{i})")
-    fast.append(f"self._{i} = value")
-    if noted:
-        fast.append(f"{p}back.note(self, {p}f{i})")
-    fast += _inverse(kind, f)
-    for n, wanted in reading:
-        fast.append(f"{p}i{n}({row_source(kind.sheets[n], {i: 'value'}, 'self.oid', wanted)})")
-    lines.append(f"    if {p}S.idle and len({p}A) == 1:")
-    lines += [f"        {line}" for line in fast]
-    if other is None and not noted:
-        lines.append(f"    elif self in {p}dirty and len({p}A) == 1: self._{i} = value")
-    lines.append(f"    else: {p}set(self, {p}f{i}, value)")
-    return "\n".join(lines) + "\n"
-
-
-def _plain_end(kind: Kind, f: Field) -> bool:
-    """Whether a to-one relationship has an unordered collection, kept by nothing else, as its other end."""
-    end = f.relationship
-    assert end is not None
-    other = kind.space.schema.properties(end.target)[end.inverse][1]
-    return isinstance(other, Relationship) and other.kind in ("set", "bag")
-
-
-def _inverse(kind: Kind, f: Field, old: bool = True, value: str = "value") -> list[str]:
-    """The other end of a to-one relationship moves along."""
-    end = f.relationship
-    if end is None:
-        return []
-    p = PRIVATE
-    position = list(kind.space.schema.properties(end.target)).index(end.inverse) + 1
-    lines = [f"if old is not None: {p}discard(old._{position}, self)"] if old else []
-    return [*lines, f"if {value} is not None: {p}add({value}._{position}, self)"]
+        write = [f"{p}back.forget(self, {p}f{i})", *write, f"{p}back.note(self, {p}f{i})"]
+    lines.append(f"    if len({p}A) == 1:")
+    if not (reading and traits.told) and i not in traits.guarded:
+        quick = [f"{p}d{n}({row_source(kind.sheets[n], {i: 'old'}, 'self.oid', w)})" for n, w in reading]
+        quick += write
+        quick += [f"{p}i{n}({row_source(kind.sheets[n], {i: 'value'}, 'self.oid', w)})" for n, w in reading]
+        if reading:
+            quick = _attempt(quick, [f"self._{i} = old"], traits)
+        quick += _other_end(kind, f, "old", False, False) + _other_end(kind, f, "value", True, False)
+        lines += [f"        if {p}S.idle:", *_indented([*quick, "return"], 3)]
+    pending = [
+        f"if self not in {p}dirty:",
+        f"    {p}dirty[self] = {p}snapshot(self)",
+        f"    {p}t.objects = {p}work",
+    ]
+    pending += write
+    pending += _other_end(kind, f, "old", False, True) + _other_end(kind, f, "value", True, True)
+    lines += _indented(_open(pending), 2)
+    return "\n".join([*lines, slow]) + "\n"
 
 
 # --- the constructor ---------------------------------------------------------------------------------------
@@ -187,49 +215,55 @@ def constructor_source(kind: Kind, traits: Traits) -> str:
     singles = [f for f in kind.fields if not f.many]
     many = [f for f in kind.fields if f.many]
     named = {f.position: f.name for f in kind.fields if is_parameter(f.name)}
-    local = {f.position: named.get(f.position, f"{p}v{f.position}") for f in kind.fields}
-    parameters = ", ".join(f"{n}=None" for n in named.values())
-    head = (
-        f"def __init__(self, *, {parameters}, **{p}others):"
-        if parameters
-        else f"def __init__(self, **{p}others):"
-    )
-    lines = [head]
     hidden = [f for f in kind.fields if f.position not in named]
+    local = {f.position: named.get(f.position, f"{p}v{f.position}") for f in kind.fields}
+    parameters = ["*"] * bool(named) + [f"{n}=None" for n in named.values()]
+    parameters += [f"**{p}others"] * bool(hidden)
+    lines = [f"def __init__({', '.join(['self', *parameters])}):"]
     for f in hidden:
         lines.append(f"    {local[f.position]} = {p}others.pop({f.name!r}, None)")
-    lines.append(f"    if {p}others: {p}unknown({p}others)")
-    for f in singles:
-        lines.append(f"    if {local[f.position]} is not None:")
-        lines.append(f"        {_check(f, local[f.position])}")
-    for f in singles:
-        lines.append(f"    self._{f.position} = {local[f.position]}")
+    if hidden:
+        lines.append(f"    if {p}others: {p}unknown({p}others)")
+    lines += [f"    {_check(f, local[f.position])}" for f in singles]
+    lines += [f"    self._{f.position} = {local[f.position]}" for f in singles]
     for f in many:
-        lines.append(f"    self._{f.position} = {p}c = {p}owned{f.position}()")
-        lines.append(f"    {p}c.owner = self")
-    complex_ends = [f for f in singles if f.relationship is not None and not _plain_end(kind, f)]
-    slow = traits.told or bool(kind.keys)
-    quick = [f"{p}S.idle", f"len({p}A) == 1"]
-    quick += [f"{local[f.position]} is None" for f in many]
-    quick += [f"{local[f.position]} is None" for f in complex_ends]
+        lines += [f"    self._{f.position} = {p}c = {p}owned{f.position}()", f"    {p}c.owner = self"]
     ends = [f for f in singles if f.relationship is not None]
+    quick_ends = [f for f in ends if is_quick_end(kind, f)]
     given = "".join(f"({p}f{f.position}, {local[f.position]}), " for f in (*ends, *many))
-    if slow:
-        lines.append(f"    {p}enter(self, ({given}))")
-        return "\n".join(lines) + "\n"
-    lines.append(f"    if {' and '.join(quick)}:")
-    lines.append(f"        self.oid = {p}oid = {p}next()")
-    lines.append(f"        {p}live[{p}oid] = {p}own[{p}oid] = self")
-    for f in ends:
-        if f not in complex_ends:
-            lines += [f"        {line}" for line in _inverse(kind, f, False, local[f.position])]
-    if traits.tracked and any(f.refers for f in kind.fields):
-        lines.append(f"        {p}back.note(self)")
-    for n, wanted in traits.reads:
+    apart = [f"{local[f.position]} is None" for f in (*many, *ends) if f not in quick_ends]
+    lines.append(f"    if {' and '.join([f'len({p}A) == 1', *apart])}:")
+    noted = [f"{p}back.note(self)"] if traits.tracked and any(f.refers for f in kind.fields) else []
+    join = [f"self.oid = {p}oid", f"{p}live[{p}oid] = {p}own[{p}oid] = self"]
+    if not traits.told:
         held = {f.position: local[f.position] for f in singles}
-        lines.append(f"        {p}i{n}({row_source(kind.sheets[n], held, f'{p}oid', wanted)})")
-    lines.append(f"    else: {p}enter(self, ({given}))")
+        quick, claim = _keys(kind, local)
+        quick.append(f"{p}oid = {p}next()")
+        triggers = [f"{p}i{n}({row_source(kind.sheets[n], held, f'{p}oid', w)})" for n, w in traits.reads]
+        quick += _attempt(triggers, [], traits) if triggers else []
+        quick += join + noted + claim
+        for f in quick_ends:
+            quick += _other_end(kind, f, local[f.position], True, False)
+        lines += [f"        if {p}S.idle:", *_indented([*quick, "return"], 3)]
+    pending = [f"{p}oid = {p}next()", f"{p}t.objects = {p}work", *join, f"{p}dirty[self] = None", *noted]
+    for f in quick_ends:
+        pending += _other_end(kind, f, local[f.position], True, True)
+    lines += _indented(_open(pending), 2)
+    lines.append(f"    {p}enter(self, ({given}))")
     return "\n".join(lines) + "\n"
+
+
+def _keys(kind: Kind, local: Mapping[int, str]) -> tuple[list[str], list[str]]:
+    """The test that no other object has a declared key, and what claims it."""
+    p = PRIVATE
+    test: list[str] = []
+    claim: list[str] = []
+    for n, key in enumerate(kind.keys):
+        values = [local[kind.named[name].position] for name in key.names]
+        test.append(f"{p}k{n} = ({', '.join(values)},)")
+        test.append(f"if {p}k{n} in {p}keys{n}: raise {p}clash({n}, {p}k{n}, self)")
+        claim.append(f"if None not in {p}k{n}: {p}keys{n}[{p}k{n}] = self")
+    return test, claim
 
 
 def source(kind: Kind, traits: Traits, fields: Sequence[Field]) -> str:

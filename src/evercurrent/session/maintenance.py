@@ -68,6 +68,12 @@ class Maintenance:
         self.engine.commit()
         self.catalog, self.design, self.full = catalog, design, full
 
+    def rebuild(self, tables: Contents) -> None:
+        """Find every state anew from the tables."""
+        catalog, design = self.catalog, self.design
+        self.design, self.engine, self.lazy, self.full = Design(), LiveEngine(), Lazy(), {}
+        self.install(catalog, design, tables)
+
     def broken(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store]) -> frozenset[tuple[str, str]]:
         """The (child, parent) pairs of which the program assumes what this change breaks."""
         return broken(self.design.program.assumptions, deltas, stores)
@@ -154,9 +160,8 @@ class Maintenance:
             return self.full[view]
         if view in self.design.lazy:
             return self.lazy.rows(self.design.relation(view))
-        self.engine.flush()
         return ZSet(self.engine.rows(self.design.relation(view)))
 
-    def trigger(self, table: str, sign: int) -> Callable[[Row], object]:
-        """The function of one row of a table that comes (+1) or goes (-1): no undo, no watching."""
-        return self.lazy.trigger(table, sign, self.engine.trigger(table, sign))
+    def trigger(self, table: str, sign: int, journal: bool = False) -> Callable[[Row], object]:
+        """The function of one row of a table that comes (+1) or goes (-1): no watching, undo if there is a `journal`."""
+        return self.lazy.trigger(table, sign, self.engine.trigger(table, sign, journal))

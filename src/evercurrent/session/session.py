@@ -234,6 +234,11 @@ class Session:
         if self.space is not None:
             self.space.refresh()
 
+    def rebuild(self) -> None:
+        """Find everything that is kept anew from the tables: after a compiled function was stopped halfway."""
+        self.maintenance.rebuild(self.table_rows)
+        self.refresh_feeds()
+
     def new_store(self, table: Table, catalog: Catalog) -> Store:
         """The store of a table that is new; the tables of classes are read off the objects."""
         found = self.space.store(table) if self.space is not None else None

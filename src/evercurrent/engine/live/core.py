@@ -12,15 +12,17 @@ from typing import Any
 
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, State
-from evercurrent.engine.live.defer import deferred
+from evercurrent.engine.live.defer import deferred, lone_rows
 from evercurrent.engine.live.emit import Emitter, signed
 from evercurrent.engine.live.keyed import is_unit
 from evercurrent.engine.live.layout import Layout, Storage, lay_out
 from evercurrent.engine.live.load import forget, load
+from evercurrent.engine.live.plan import plan_for, reachable
 from evercurrent.engine.live.runtime.aggregates import factory
 from evercurrent.engine.live.runtime.fixpoint import Moving
 from evercurrent.engine.live.runtime.journal import Entry, undo
 from evercurrent.engine.live.runtime.ordered import Groups
+from evercurrent.engine.live.steps import terms_of
 from evercurrent.term.failing import can_fail
 from evercurrent.term.walk import columns_of
 
@@ -73,6 +75,9 @@ class Core:
         waiting = deferred(program, hybrid, ())
         self.waiting: list[dict[Any, Any]] = [objects[f"t{numbers[name]}"] for name in sorted(waiting)]
         """The touched keys of relations whose stages can wait."""
+        lone = lone_rows(program) - waiting
+        self.lone: list[dict[Any, Any]] = [objects[f"t{numbers[name]}"] for name in sorted(lone)]
+        """Those of relations that only the fast triggers let wait."""
         self.files: list[str] = []
         self.listed = {
             name
@@ -91,7 +96,7 @@ class Core:
         self._variants: dict[tuple[frozenset[str], bool], Variant] = {}
         self._asked: frozenset[str] | None = None
         self._transactions: Variant | None = None
-        self._triggers: dict[tuple[str, int], Callable[[Row], None]] = {}
+        self._triggers: dict[tuple[str, int, bool], Callable[[Row], None]] = {}
         self._finalizers: dict[str, str] | None = None
 
     # --- code ----------------------------------------------------------------------------------------------
@@ -123,19 +128,35 @@ class Core:
             self._transactions = self.variant(self._asked, True)
         return self._transactions
 
-    def trigger(self, table: str, sign: int) -> Callable[[Row], None]:
-        found = self._triggers.get((table, sign))
+    def trigger(self, table: str, sign: int, journal: bool = False) -> Callable[[Row], None]:
+        found = self._triggers.get((table, sign, journal))
         if found is None and table not in self.emitter.numbers:
             return unread
         if found is None:
-            variant = self.variant(frozenset(), False)
-            name, source = self.emitter.trigger(table, sign)
+            variant = self.variant(frozenset(), journal)
+            name, source = self.emitter.trigger(table, sign, journal)
             for key, value in self.emitter.namespace.objects.items():
                 variant.namespace.setdefault(key, value)
             self.files.append(load(source, variant.namespace, "one row"))
             variant.pieces[f"{table}\x00{sign}"] = source
-            found = self._triggers[(table, sign)] = variant.namespace[name]
+            found = self._triggers[(table, sign, journal)] = variant.namespace[name]
         return found
+
+    def may_fail(self, table: str) -> bool:
+        """Whether a row of the table can make some rule or output fail while it is worked off."""
+        if table not in self.emitter.numbers:
+            return False
+        moved, rules = reachable(plan_for(self.program, frozenset()), table)
+        terms = [t for rule in rules for t in terms_of(rule)]
+        for r in moved:
+            match r:
+                case Keyed(function=Finalize(outputs, multiplicity)):
+                    terms += [*outputs, multiplicity]
+                case Linear():
+                    pass
+                case _:
+                    return True  # windows, ranks and loops work more off than their rules say
+        return any(map(can_fail, terms))
 
     def source(self, relation: str | None) -> str:
         """Legend, functions of entries, fast triggers of inputs, and the stages."""
@@ -180,10 +201,10 @@ class Core:
 
     def flush(self) -> None:
         """Run the stages that have waited; all or nothing, and undone with the transaction that is open, if one is."""
-        if not any(self.waiting):
+        if not any(self.waiting) and not any(self.lone):
             return
         begin = len(self.journal)
-        for table in self.waiting:
+        for table in (*self.waiting, *self.lone):
             if table:
                 self.journal.append((restore, table, dict(table)))
         try:

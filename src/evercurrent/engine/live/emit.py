@@ -31,7 +31,7 @@ from evercurrent.delta.program import (
     Relation,
     Rule,
 )
-from evercurrent.engine.live.defer import deferred
+from evercurrent.engine.live.defer import deferred, lone_rows
 from evercurrent.engine.live.keyed import is_unit, write_finalizer
 from evercurrent.engine.live.layout import Layout, Storage
 from evercurrent.engine.live.paths import Target, Touch
@@ -343,16 +343,17 @@ class Emitter:
 
     # --- fast triggers -------------------------------------------------------------------------------------
 
-    def trigger(self, name: str, sign: int) -> tuple[str, str]:
-        """The function for one row of an input that comes or goes, and its name. It needs the plain variant."""
+    def trigger(self, name: str, sign: int, journal: bool = False) -> tuple[str, str]:
+        """The function for one row of an input that comes or goes, and its name. It needs the variant without watching."""
         plan = plan_for(self.program, frozenset())
         self.checked = frozenset()
-        moved, rules = reachable(plan, name, deferred(self.program, self.hybrid, ()))
+        waiting = deferred(self.program, self.hybrid, ()) | lone_rows(self.program)
+        moved, rules = reachable(plan, name, waiting)
         own = plan.rules.get(name, ())
         single = self._single(moved, own, rules, sign)
         function = f"{'insert' if sign > 0 else 'delete'}_{self.numbers[name]}"
         w = Writer()
-        place = self._place(w, self.targets(plan, False, single), Locals())
+        place = self._place(w, self.targets(plan, journal, single), Locals())
         w.line(f"# {remark(name)}: one row {'comes' if sign > 0 else 'goes'}")
         with w.block(f"def {function}(r):"):
             for r in moved:
@@ -361,7 +362,7 @@ class Emitter:
                     w.line(f"{local}_old = {local}_new = None" if isinstance(r, Keyed) else f"{local} = None")
             write_rules(place, in_turn(own), "r", "1" if sign > 0 else "(-1)")
             for r in moved:
-                self._follow(place, plan, r, single, sign, own)
+                self._follow(place, plan, r, single, sign, own, journal)
         w.line()
         return function, w.text()
 
@@ -387,7 +388,14 @@ class Emitter:
         return found
 
     def _follow(
-        self, place: Place, plan: Plan, r: Relation, single: dict[str, str], sign: int, own: Sequence[Rule]
+        self,
+        place: Place,
+        plan: Plan,
+        r: Relation,
+        single: dict[str, str],
+        sign: int,
+        own: Sequence[Rule],
+        journal: bool,
     ) -> None:
         """The stage of a derived relation, behind the rules of a fast trigger."""
         w = place.writer
@@ -396,7 +404,7 @@ class Emitter:
             return
         local = single[r.name]
         rules = plan.rules.get(r.name, ())
-        inner = Place(w, place.namespace, place.fresh, self.targets(plan, False), place.states)
+        inner = Place(w, place.namespace, place.fresh, self.targets(plan, journal), place.states)
         if isinstance(r, Keyed):
             with w.block(f"if {local}_old != {local}_new:"):
                 for row, weight in ((f"{local}_old", -1), (f"{local}_new", 1)):

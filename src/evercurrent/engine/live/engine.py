@@ -120,6 +120,8 @@ class LiveEngine:
         """One transaction over several inputs; on any exception everything is as before."""
         core = self.core
         core.journal.clear()
+        if any(core.lone):
+            core.flush()
         variant = core.transactions(watch)
         try:
             changes = variant.transact(deltas)
@@ -142,9 +144,13 @@ class LiveEngine:
         """Bring hybrid views up to date."""
         self.core.flush()
 
-    def trigger(self, table: str, sign: int) -> Callable[[Row], None]:
-        """The function of one row that comes (+1) or goes (-1): no undo, no watching."""
-        return self.core.trigger(table, sign)
+    def trigger(self, table: str, sign: int, journal: bool = False) -> Callable[[Row], None]:
+        """The function of one row that comes (+1) or goes (-1): no watching; with `journal`, `undo` takes it back."""
+        return self.core.trigger(table, sign, journal)
+
+    def may_fail(self, table: str) -> bool:
+        """Whether a row of the table can make some rule fail."""
+        return self.core.may_fail(table)
 
     # --- reading -------------------------------------------------------------------------------------------
 
@@ -152,6 +158,7 @@ class LiveEngine:
         """The rows of a keyed relation, a kept linear relation or a relation of a fixpoint, with multiplicities."""
         if relation not in self.core.listed:
             raise InternalError(f"the rows of {relation} are not kept")
+        self.core.flush()
         return self.core.rows(relation)
 
     def sizes(self) -> dict[str, tuple[int, int]]:
