@@ -57,6 +57,7 @@ def build(space: Space, declared: Class) -> Kind:
         f.get = attrgetter(f"_{f.position}")
         if f.many:
             f.owned = _owned_class(space, kind, f)
+            f.closed = _closed_class(f.owned)
     _write_rows(kind)
     return kind
 
@@ -109,6 +110,14 @@ def _owned_class(space: Space, kind: Kind, f: Field) -> type:
         body["key_take"] = staticmethod(taker(space, f.property, t.key, ("key",), what))
         body["key_inside"] = staticmethod(inside(t.key))
     return type(f"{kind.name}.{f.name}", (base,), body)
+
+
+def _closed_class(owned: type) -> type:
+    """The same collection of an object that is gone: every change asks the owner first, who refuses."""
+    base = owned.__bases__[0]
+    own = ("add", "remove", "append", "insert_element", "remove_element")
+    slow = {name: vars(base)[name] for name in own if name in vars(base)}
+    return type(owned.__name__, (owned,), {"__slots__": (), **slow})
 
 
 # --- functions ---------------------------------------------------------------------------------------------

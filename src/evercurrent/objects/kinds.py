@@ -37,6 +37,7 @@ class Field:
     set: Set
     slot: Any = None  # the member descriptor: slot.__set__(o, v) writes without telling anyone
     owned: type | None = None  # of a collection: the class of its value
+    closed: type | None = None  # the class of its value once the object is gone
     refers: bool = False  # whether it is an attribute whose values can refer to objects
 
     @property

@@ -21,6 +21,7 @@ from evercurrent.objects.handles import Gone, Object, gone
 from evercurrent.objects.keys import clash
 from evercurrent.objects.kinds import Field, Key, Kind, Sheet
 from evercurrent.objects.owned import Owned
+from evercurrent.objects.quick import quicken
 from evercurrent.objects.reading import Readers
 from evercurrent.objects.stores import ObjectStore
 from evercurrent.objects.values import Function, taker
@@ -160,6 +161,9 @@ class Space:
             )
             journal = any(s.table in readers.failing for s in kind.sheets)
             rewrite(kind, Traits(reads, told, guarded, self.back is not None, journal), readers)
+            for f in kind.fields:
+                if f.many:
+                    quicken(self, kind, f, readers, ALIVE)
 
     # --- transactions --------------------------------------------------------------------------------------
 
@@ -222,10 +226,17 @@ class Space:
         delete(self, thing)
 
     def bury(self, thing: Object, cls: type[Object]) -> None:
+        """Make an object, and its collections, say that it is gone."""
+        for f in thing._kind.fields:
+            if f.many:
+                f.slot.__get__(thing).__class__ = f.closed
         thing.__class__ = cls
 
     def revive(self, thing: Object) -> None:
         kind = thing._kind
+        for f in kind.fields:
+            if f.many:
+                f.slot.__get__(thing).__class__ = f.owned
         thing.__class__ = kind.cls
         self.live[thing.oid] = kind.objects[thing.oid] = thing
 

@@ -1,0 +1,249 @@
+"""The quick ways into collections: one element, straight to the compiled triggers or into the open transaction.
+
+What they cannot do (another thread, a subscriber to be told, an ordered relationship) the methods of `owned` do. Each function
+here makes a method for one property, out of what is known of its readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.catalog.extents import OWNER, Apart, Inverse
+from evercurrent.data.types import Reference
+from evercurrent.data.zset import Row
+from evercurrent.objects.handles import Object
+from evercurrent.objects.kinds import Field, Kind
+from evercurrent.objects.owned import OwnedBag, OwnedList, OwnedSet
+from evercurrent.objects.reading import Readers
+from evercurrent.objects.values import Function, is_plain
+
+if TYPE_CHECKING:
+    from evercurrent.objects.space import Space
+
+Trigger = Callable[[Row], object]
+Method = Callable[..., Any]
+
+
+@dataclass(slots=True, eq=False)
+class Way:
+    """What the methods of one property use."""
+
+    space: Space
+    alive: dict[Any, Any]
+    table: str
+    take: Function
+    exact: type | None  # a value of exactly this class needs no taking in
+    cell: Function | None  # from an element to what stands in a row; None: the element itself, or its oid
+    refers: bool
+    insert: Trigger | None  # None: a change takes a transaction
+    delete: Trigger | None
+    journal: bool
+    slow: dict[str, Method]
+
+
+def quicken(space: Space, kind: Kind, f: Field, readers: Readers, alive: dict[Any, Any]) -> None:
+    """Give the class of a collection the quickest methods that its readers allow."""
+    cls: Any = f.owned
+    place = f.place
+    if isinstance(place, Inverse):
+        end = f.relationship
+        assert end is not None
+        if issubclass(cls, OwnedSet):
+            add, remove = through_inverse(f, end.inverse)
+            cls.add = cls.insert_element = add
+            cls.remove = cls.remove_element = remove
+        return
+    if f.relationship is not None or not isinstance(place, Apart) or place.owner != OWNER:
+        return
+    table = place.table.lower()
+    noted = f.refers and space.back is not None
+    told = table in readers.told or noted
+    journal = table in readers.failing
+    read = table in readers.columns
+    t = place.element
+    way = Way(
+        space,
+        alive,
+        table,
+        f.take,
+        space.kinds[t.target].cls if isinstance(t, Reference) else None,
+        None if isinstance(t, Reference) or is_plain(t) else cls.element_inside,
+        noted,
+        None if told else readers.trigger(table, 1, journal) if read else unread,
+        None if told else readers.trigger(table, -1, journal) if read else unread,
+        journal and read,
+        {},
+    )
+    if issubclass(cls, OwnedSet):
+        way.slow = {"add": OwnedSet.add, "remove": OwnedSet.remove}
+        cls.add = cls.insert_element = adding(way, isinstance(t, Reference))
+        cls.remove = cls.remove_element = removing(way, isinstance(t, Reference))
+    elif issubclass(cls, OwnedBag):
+        way.slow = {"add": OwnedBag.add, "remove": OwnedBag.remove}
+    elif issubclass(cls, OwnedList):
+        way.slow = {"append": OwnedList.append}
+        cls.append = cls.insert_element = appending(way, isinstance(t, Reference))
+
+
+def unread(row: Row) -> None:
+    """Nobody reads the table."""
+
+
+def through_inverse(f: Field, inverse: str) -> tuple[Method, Method]:
+    """The unordered end of a relationship whose other end is one: that end is written."""
+    take = f.take
+
+    def add(self: Any, element: Any) -> None:
+        element = take(element)
+        if element is None or element in self:
+            if element is None:
+                OwnedSet.add(self, element)
+            return
+        if self.owner._gone:
+            self._changing()
+        element._kind.named[inverse].set(element, self.owner)
+
+    def remove(self: Any, element: Any) -> None:
+        if element not in self:
+            raise KeyError(element)
+        element._kind.named[inverse].set(element, None)
+
+    return add, remove
+
+
+def adding(way: Way, reference: bool) -> Method:
+    session, alive, take, exact = way.space.session, way.alive, way.take, way.exact
+    insert, cell, slow = way.insert, way.cell, way.slow["add"]
+    work = way.space.work
+    journal, put, drop = way.journal, set.add, set.discard
+    weights_of, table, rescue = work.weights, way.table, way.space.rescue
+    noted = way.refers
+
+    def add(self: Any, element: Any) -> None:
+        if type(element) is not exact:
+            element = take(element)
+        if element in self:
+            return
+        if len(alive) == 1 and not noted and element is not None:
+            if session.idle:
+                if insert is not None:
+                    try:
+                        if reference:
+                            insert((self.owner.oid, element.oid))
+                        else:
+                            insert((self.owner.oid, element if cell is None else cell(element)))
+                    except BaseException as error:
+                        rescue(error, journal)
+                        raise
+                    put(self, element)
+                    if journal:
+                        session.maintenance.commit()
+                    return
+            else:
+                transaction = session.transaction
+                if transaction is not None and transaction.status == "open":
+                    transaction.objects = work
+                    work.journal.append((drop, self, element))
+                    put(self, element)
+                    row = (
+                        self.owner.oid,
+                        element.oid if reference else element if cell is None else cell(element),
+                    )
+                    weights = weights_of.get(table)
+                    if weights is None:
+                        weights = weights_of[table] = {}
+                    total = weights.pop(row, 0) + 1
+                    if total:
+                        weights[row] = total
+                    return
+        slow(self, element)
+
+    return add
+
+
+def removing(way: Way, reference: bool) -> Method:
+    session, alive = way.space.session, way.alive
+    delete, cell, slow = way.delete, way.cell, way.slow["remove"]
+    work = way.space.work
+    journal, put, drop = way.journal, set.add, set.discard
+    weights_of, table, rescue = work.weights, way.table, way.space.rescue
+
+    def remove(self: Any, element: Any) -> None:
+        if element in self and len(alive) == 1 and (not reference or isinstance(element, Object)):
+            if session.idle:
+                if delete is not None:
+                    try:
+                        if reference:
+                            delete((self.owner.oid, element.oid))
+                        else:
+                            delete((self.owner.oid, element if cell is None else cell(element)))
+                    except BaseException as error:
+                        rescue(error, journal)
+                        raise
+                    drop(self, element)
+                    if journal:
+                        session.maintenance.commit()
+                    return
+            else:
+                transaction = session.transaction
+                if transaction is not None and transaction.status == "open":
+                    transaction.objects = work
+                    work.journal.append((put, self, element))
+                    drop(self, element)
+                    row = (
+                        self.owner.oid,
+                        element.oid if reference else element if cell is None else cell(element),
+                    )
+                    weights = weights_of.get(table)
+                    if weights is None:
+                        weights = weights_of[table] = {}
+                    total = weights.pop(row, 0) - 1
+                    if total:
+                        weights[row] = total
+                    return
+        slow(self, element)
+
+    return remove
+
+
+def appending(way: Way, reference: bool) -> Method:
+    session, alive, take, exact = way.space.session, way.alive, way.take, way.exact
+    insert, cell, slow = way.insert, way.cell, way.slow["append"]
+    work = way.space.work
+    journal, put = way.journal, list.append
+    bump, table, rescue = work.bump, way.table, way.space.rescue
+    noted = way.refers
+
+    def append(self: Any, element: Any) -> None:
+        if type(element) is not exact:
+            element = take(element)
+        if len(alive) == 1 and not noted and element is not None:
+            value = element.oid if reference else element if cell is None else cell(element)
+            if session.idle:
+                if insert is not None:
+                    try:
+                        insert((self.owner.oid, len(self), value))
+                    except BaseException as error:
+                        rescue(error, journal)
+                        raise
+                    put(self, element)
+                    if journal:
+                        session.maintenance.commit()
+                    return
+            else:
+                transaction = session.transaction
+                if transaction is not None and transaction.status == "open":
+                    transaction.objects = work
+                    bump(table, (self.owner.oid, len(self), value), 1)
+                    work.journal.append((_shorten, self, None))
+                    put(self, element)
+                    return
+        slow(self, element)
+
+    return append
+
+
+def _shorten(owned: list[Any], _: None) -> None:
+    list.pop(owned)
