@@ -14,8 +14,29 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from evercurrent.delta.loops import inside
-from evercurrent.delta.program import Fixpoint, Keyed, Program
+from evercurrent.delta.program import Finalize, Fixpoint, Keyed, Program
 from evercurrent.engine.live.plan import names_of
+
+
+def lone_rows(program: Program) -> frozenset[str]:
+    """Scalar aggregates that others are made of: one row each, however many changes there are.
+
+    The fast triggers let them wait: whoever reads pays for one row of each, not for every change of it.
+    """
+    at_once = _inside_loops(program)
+    return frozenset(
+        r.name
+        for r in program.relations
+        if isinstance(r, Keyed)
+        and isinstance(r.function, Finalize)
+        and r.function.scalar
+        and r.name not in at_once
+        and program.triggers.get(r.name)
+    )
+
+
+def _inside_loops(program: Program) -> set[str]:
+    return {b.name for r in program.relations if isinstance(r, Fixpoint) for b in inside(program, r)}
 
 
 def deferred(program: Program, hybrid: Collection[str], watched: Collection[str]) -> frozenset[str]:
@@ -23,8 +44,8 @@ def deferred(program: Program, hybrid: Collection[str], watched: Collection[str]
     if not hybrid:
         return frozenset()
     needed = {*watched, *(r for r in program.views.values() if r not in hybrid)}
-    at_once = {b.name for r in program.relations if isinstance(r, Fixpoint) for b in inside(program, r)}
-    found = frozenset(
+    at_once = _inside_loops(program)
+    return frozenset(
         r.name
         for r in program.relations
         if isinstance(r, Keyed)
@@ -32,7 +53,6 @@ def deferred(program: Program, hybrid: Collection[str], watched: Collection[str]
         and program.triggers.get(r.name)
         and not (downstream(program, r.name) & needed)
     )
-    return found
 
 
 def downstream(program: Program, name: str) -> set[str]:

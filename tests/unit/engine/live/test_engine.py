@@ -255,6 +255,7 @@ def test_a_scalar_aggregate_always_has_its_row() -> None:
     assert engine.apply({"t": [((5,), -2)]}, {"n"})["n"] == ZSet([((2,), -1), ((0,), 1)])
     engine.undo()
     engine.trigger("t", 1)((6,))
+    assert rows(engine, "n") == ZSet.of([(3,)])  # whoever reads makes its one row follow
     assert dict(engine.core.storages["seen"].entries()) == {(3,): 1}
 
 

@@ -117,4 +117,5 @@ def test_triggers_equal_transactions(seed: int) -> None:
                     if (weight > 0) == (sign > 0):
                         for _ in range(abs(weight)):
                             fast.trigger(name, sign)(row)
+        fast.flush()
         assert content(fast) == content(engine), fast.source()
