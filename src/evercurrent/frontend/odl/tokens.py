@@ -39,12 +39,9 @@ def tokenize(text: str) -> list[Token]:
     while at < len(text):
         match = PATTERN.match(text, at)
         if match is None:
-            raise QueryError(
-                f"{text[at]!r} has no meaning in ODL"
-                if not text.startswith("/*", at)
-                else "the comment does not end",
-                place=Place(text, at, at + 1),
-            )
+            raise QueryError(f"{text[at]!r} has no meaning in ODL", place=Place(text, at, at + 1))
+        if match.group() == "/" and text.startswith("/*", at):
+            raise QueryError("the comment does not end", place=Place(text, at, at + 2))
         kind, at = match.lastgroup, match.end()
         if kind != "space":
             assert kind in ("name", "number", "text", "sign")
