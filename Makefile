@@ -22,8 +22,9 @@ demo: java $(STAMP) ## Show six views kept current on Spark, beside recomputing 
 demo-live: $(STAMP) ## Show live views over a stream of orders, inside the process
 	$(BIN)/python -m examples.orders_demo
 
-test: java lint ## Check the style and the types, then run all tests
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+test: java lint ## Check the style and the types, then run all tests: those without Spark side by side, then those with it
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not spark" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m spark $(PYTEST_ARGS)
 
 test-fast: $(STAMP) ## Run the tests that are quick and need no Spark
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not spark and not slow" $(PYTEST_ARGS)
