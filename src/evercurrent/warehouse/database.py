@@ -40,7 +40,7 @@ from evercurrent.warehouse import bulk, definitions, upkeep
 from evercurrent.warehouse.core import Core, require_own
 from evercurrent.warehouse.handles import Table, View, locate_all
 from evercurrent.warehouse.partial import table_store
-from evercurrent.warehouse.publish import publish
+from evercurrent.warehouse.publish import publish, set_publishing
 from evercurrent.warehouse.queries import answer
 from evercurrent.warehouse.record import RunRecord
 from evercurrent.warehouse.refresh import refresh
@@ -320,6 +320,12 @@ class Warehouse:
             os.fspath(checkpoint) if checkpoint else self._core.engine.folder.path(f"streams/{slug(called)}")
         )
         return start(frame, called, place, lambda batch, key: self.apply({own: batch}, batch=key), once)
+
+    def publish(self, view: str, to: bool | str | os.PathLike[str] = True) -> None:
+        """Choose where a view is published as a Delta table: in the warehouse (True), at a path, or nowhere (False)."""
+        with self._core.lock:
+            self._require_no_transaction("publish")
+            set_publishing(self._core, view, to)
 
     # --- names ---------------------------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ from evercurrent.term.evaluate import compile_term
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.filling import fill
 from evercurrent.warehouse.parts import rows_store, view_store
-from evercurrent.warehouse.publish import publish
+from evercurrent.warehouse.publish import definition_of, publish
 
 Definition = Mapping[str, Any]
 
@@ -168,7 +168,8 @@ def create_view(core: Core, view: View, text: str, replacing: bool, quietly: boo
         if below & {u.lower() for u in view.uses}:
             raise QueryError(f"view {view.name} cannot be defined by itself", hint="use WITH RECURSIVE")
         catalog = _redefine_dependants(catalog, view.name, redefine)
-    change(core, catalog, "CREATE VIEW", defining("view", view.name, text, view.policy))
+    published = {k: v for k, v in definition_of(core, view.name).items() if k == "publish"}
+    change(core, catalog, "CREATE VIEW", {**defining("view", view.name, text, view.policy), **published})
 
 
 def create_assertion(core: Core, assertion: Assertion, text: str) -> None:

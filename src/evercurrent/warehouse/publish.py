@@ -1,15 +1,28 @@
-"""Published views follow the commits. What a crash has left behind is caught up when the warehouse is next opened."""
+"""Published views follow the commits. What a crash has left behind is caught up when the warehouse is next opened.
+
+A published table says which version it is at, and only what lies between that version and ours is added to it. Law: a
+published table never goes back. If another driver has taken it further than we are, it is left alone.
+
+Where a view is published is part of its definition: in the warehouse (the default), at a path, or nowhere.
+"""
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from evercurrent.catalog.nodes import View
 from evercurrent.data.zset import ZSet
 from evercurrent.engine.spark import publish as delta
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES
+from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.reading import user_frame
+from evercurrent.errors import QueryError
 from evercurrent.warehouse.core import Core
 
 
@@ -17,44 +30,94 @@ class PublishWarning(UserWarning):
     """A view is right, but could not be published as a Delta table."""
 
 
+def definition_of(core: Core, view: str) -> Mapping[str, Any]:
+    wanted = ("view", view.lower())
+    return next((d for d in core.snapshot.definitions if (d["kind"], d["name"].lower()) == wanted), {})
+
+
+def where(core: Core, view: str) -> Path | None:
+    """Where a view is published; None if it is not to be."""
+    chosen = definition_of(core, view).get("publish", True)
+    if chosen is False:
+        return None
+    return delta.place(core.engine.folder, view) if chosen is True else Path(chosen)
+
+
 def publish(core: Core) -> None:
     """Bring every published view to the present version."""
     for view in core.catalog.views.values():
+        path = where(core, view.name)
+        if path is None:
+            continue
         try:
-            publish_view(core, view)
+            publish_view(core, view, path)
         except Exception as problem:
             # The version is committed; readers through evercurrent have it.
+            core.published.pop(view.name, None)
             warnings.warn(f"view {view.name} could not be published: {problem}", PublishWarning, stacklevel=3)
 
 
-def publish_view(core: Core, view: View) -> None:
-    folder, log = core.engine.folder, core.engine.log
+def publish_view(core: Core, view: View, path: Path) -> None:
     known = core.published.get(view.name)
-    at = known if known is not None else delta.published_version(folder, view.name)
-    types = [f.type for f in view.fields]
-    segments = []
-    whole = at is None or at > core.version
-    for version in range(core.version, 0 if at is None or whole else at, -1):
-        entry = log.entry(version)
-        if view.name in entry.record.get("filled", ()):
-            whole = True
-        if whole:
-            break
-        if view.name in entry.changes:
-            segments.append(entry.changes[view.name])
-    if not whole and not segments:
+    at = known if known is not None else delta.published_version(path)
+    if at is not None and core.version < at <= core.engine.log.latest():
+        return  # another driver is ahead of us
+    since = changes_since(core, view.name, at) if at is not None else None
+    if since == []:
         core.published[view.name] = core.version
         return
+    types = [f.type for f in view.fields]
     store = core.view_segments(view.name)
-    missing = any(not (folder.root / f).exists() for s in segments for f in s.files)
-    if not whole and not missing and sum(s.rows for s in segments) <= DRIVER_ENTRIES:
-        change = ZSet((row, w) for s in segments for row, w in core.engine.rows(Store((s,)), types))
-        if change:
-            delta.publish_change(folder, view.name, view.fields, list(change.items()), core.version)
+    if since is not None and sum(s.rows for s in since) <= DRIVER_ENTRIES:
+        change = ZSet((row, w) for s in since for row, w in core.engine.rows(Store((s,)), types))
+        if change and not delta.publish_change(path, view.fields, list(change.items()), at, core.version):
+            # Another driver has moved the table since we looked.
+            core.published.pop(view.name, None)
+            if known is not None:
+                publish_view(core, view, path)
+            return
     elif store.rows <= DRIVER_ENTRIES:
         rows = [row for row, w in core.engine.rows(store, types) for _ in range(w)]
-        delta.publish_rows(folder, view.name, view.fields, rows, core.version)
+        delta.publish_rows(path, view.fields, rows, core.version)
     else:
         frame = user_frame(core.engine.session, core.engine.frame(store, types), view.fields)
-        delta.publish_frame(folder, view.name, view.fields, frame, core.version)
+        delta.publish_frame(path, view.fields, frame, core.version)
     core.published[view.name] = core.version
+
+
+def changes_since(core: Core, view: str, at: int) -> list[Segment] | None:
+    """The changes of a view after a version; None if they are not known, so that it is to be published anew."""
+    if at > core.version:
+        return None
+    segments = []
+    for version in range(at + 1, core.version + 1):
+        entry = core.engine.log.entry(version)
+        if view in entry.record.get("filled", ()):
+            return None
+        if view in entry.changes:
+            segments.append(entry.changes[view])
+    root = core.engine.folder.root
+    return None if any(not (root / f).exists() for s in segments for f in s.files) else segments
+
+
+def set_publishing(core: Core, name: str, to: bool | str | os.PathLike[str]) -> None:
+    """Publish a view elsewhere, or nowhere, from now on; a version of its own."""
+    view = core.view(name).name
+    chosen: bool | str = to if isinstance(to, bool) else os.path.abspath(os.fspath(to))
+    old = where(core, view)
+    new = {**definition_of(core, view), "publish": chosen}
+    if definition_of(core, view).get("publish", True) == chosen:
+        return
+    if isinstance(chosen, str) and delta.is_foreign(Path(chosen)):
+        raise QueryError(
+            f"view {view} cannot be published at {chosen}: something else lies there",
+            hint="name a folder that is empty or not there yet",
+        )
+    definitions = tuple(new if d is definition_of(core, view) else d for d in core.snapshot.definitions)
+    snapshot = replace(core.snapshot, definitions=definitions)
+    core.version = core.engine.log.commit(snapshot, core.version, kind="PUBLISH")
+    core.snapshot = snapshot
+    core.published.pop(view, None)
+    if old == delta.place(core.engine.folder, view):
+        delta.withdraw(core.engine.folder, view)
+    publish(core)

@@ -19,6 +19,7 @@ from evercurrent.engine.spark.shapes import Schema, Shape, row_schema
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.partial import table_store
 from evercurrent.warehouse.parts import view_store
+from evercurrent.warehouse.publish import where
 
 RECENT_SEGMENTS = 24
 """With so many recent segments a store is compacted after a batch."""
@@ -82,5 +83,7 @@ def vacuum(core: Core, keep: int) -> int:
     freed = core.engine.folder.remove(gone)
     core.engine.folder.clear_empty()
     for view in core.catalog.views.values():
-        clean(core.engine.folder, view.name)
+        path = where(core, view.name)
+        if path is not None:
+            clean(path)
     return freed

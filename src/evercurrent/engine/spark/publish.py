@@ -40,23 +40,28 @@ def place(folder: Folder, name: str) -> Path:
     return folder.root / "views" / (name if plain_name else slug(name))
 
 
-def published_version(folder: Folder, name: str) -> int | None:
-    """The version at which a view is published; None if it is not."""
-    path = str(place(folder, name))
-    if not os.path.isdir(path) or not DeltaTable.is_deltatable(path):
+def published_version(path: Path) -> int | None:
+    """The version at which a view is published at a place; None if it is not."""
+    if not path.is_dir() or not DeltaTable.is_deltatable(str(path)):
         return None
-    return DeltaTable(path).transaction_version(APPLICATION)
+    return DeltaTable(str(path)).transaction_version(APPLICATION)
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether something lies at a place that we have not put there."""
+    if not path.exists() or not any(path.iterdir()):
+        return False
+    return published_version(path) is None
 
 
 def withdraw(folder: Folder, name: str) -> None:
     shutil.rmtree(place(folder, name), ignore_errors=True)
 
 
-def clean(folder: Folder, name: str) -> None:
+def clean(path: Path) -> None:
     """Remove files of a published view that no reader of the last week can need, and shorten its log."""
-    path = str(place(folder, name))
-    if DeltaTable.is_deltatable(path):
-        table = DeltaTable(path)
+    if DeltaTable.is_deltatable(str(path)):
+        table = DeltaTable(str(path))
         table.vacuum(dry_run=False)
         table.create_checkpoint()
         table.cleanup_metadata()
@@ -79,12 +84,10 @@ def properties(version: int) -> CommitProperties:
     return CommitProperties(app_transactions=[Transaction(APPLICATION, version)])
 
 
-def publish_rows(
-    folder: Folder, name: str, fields: Sequence[Member], rows: Sequence[Row], version: int
-) -> None:
+def publish_rows(path: Path, fields: Sequence[Member], rows: Sequence[Row], version: int) -> None:
     """Publish a view anew, from rows in the driver's hands."""
     write_deltalake(
-        str(place(folder, name)),
+        str(path),
         table_of(fields, rows),
         mode="overwrite",
         schema_mode="overwrite",
@@ -92,11 +95,8 @@ def publish_rows(
     )
 
 
-def publish_frame(
-    folder: Folder, name: str, fields: Sequence[Member], frame: DataFrame, version: int
-) -> None:
+def publish_frame(path: Path, fields: Sequence[Member], frame: DataFrame, version: int) -> None:
     """Publish a view anew, written by the executors."""
-    path = place(folder, name)
     write_deltalake(str(path), schema_of(fields).empty_table(), mode="overwrite", schema_mode="overwrite")
     inside = f"part-{uuid.uuid4().hex}"
     frame.write.parquet(str(path / inside))
@@ -105,11 +105,16 @@ def publish_frame(
 
 
 def publish_change(
-    folder: Folder, name: str, fields: Sequence[Member], change: Sequence[tuple[Row, int]], version: int
-) -> None:
-    """Bring a published view to a version, by the net change of its rows since then."""
-    path = place(folder, name)
+    path: Path, fields: Sequence[Member], change: Sequence[tuple[Row, int]], at: int | None, version: int
+) -> bool:
+    """Bring a published view from one version to another, by the net change of its rows.
+
+    False if the table is not at the first of them: then nothing is done. The commit is made with the handle that was
+    looked at, so that it fails if another driver comes in between.
+    """
     table = DeltaTable(str(path))
+    if table.transaction_version(APPLICATION) != at:
+        return False
     actions: list[AddAction | RemoveAction] = []
     gone = Counter({row: -w for row, w in change if w < 0})
     files = [os.path.relpath(u.removeprefix("file://"), path) for u in table.file_uris()]
@@ -130,6 +135,7 @@ def publish_change(
         pyarrow.parquet.write_table(rows, path / file, compression="zstd")
         actions.append(add(path, file))
     commit(table, actions, fields, version)
+    return True
 
 
 def without(file: Path, fields: Sequence[Member], gone: Counter[Row], always: bool) -> pyarrow.Table | None:
