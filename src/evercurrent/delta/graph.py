@@ -18,6 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from evercurrent.algebra.borders import is_border
+from evercurrent.algebra.canonical import renamed
 from evercurrent.algebra.nodes import (
     Aggregate,
     Constant,
@@ -168,6 +170,13 @@ class Graph:
                 return [whole(self.constant(plan))] if plan.rows else []
             case Select(source, condition):
                 return [restrict(b, environment(source, b), condition) for b in self.blocks(source)]
+            case Map(source, outputs) if is_border(outputs):
+                # A relation of its own: what it computes is computed once, whoever reads it.
+                made = [
+                    replace(b, outputs=tuple(replace_columns(t, environment(source, b)) for _, t in outputs))
+                    for b in self.blocks(source)
+                ]
+                return [whole(self.source(self.sum(made, columns(plan)), columns(plan)))] if made else []
             case Map(source, outputs):
                 return [
                     replace(b, outputs=tuple(replace_columns(t, environment(source, b)) for _, t in outputs))
@@ -347,7 +356,7 @@ class Graph:
 
     def fixpoint(self, plan: Fixpoint) -> Source:
         """One definition for all relations of the fixpoint; its text stands in every name."""
-        mark = digest(repr(plan))
+        mark = digest(repr(renamed(plan)))
         outer_loops = dict(self.loops)
         for i, rule in enumerate(plan.rules):
             own = tuple(Column(f"c{j}", c.type, True) for j, c in enumerate(columns(rule.body)))

@@ -20,13 +20,15 @@ from typing import Any
 from evercurrent.data.types import Type
 from evercurrent.data.values import BadValue, give_out, taker
 from evercurrent.errors import EvaluationError, EvercurrentError
-from evercurrent.term.nodes import Apply, Opaque, Term
-from evercurrent.term.walk import nodes
+from evercurrent.term.nodes import Apply, Column, Literal, Opaque, Term, Variable
+from evercurrent.term.walk import children
 
 
 def is_opaque(term: Term) -> bool:
     """Whether a term applies an opaque function."""
-    return any(isinstance(t, Apply) for t in nodes(term))
+    if isinstance(term, Column | Literal | Variable):
+        return False
+    return isinstance(term, Apply) or any(is_opaque(t) for t in children(term))
 
 
 def any_opaque(terms: Iterable[Term]) -> bool:

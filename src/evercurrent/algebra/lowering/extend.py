@@ -43,6 +43,7 @@ from evercurrent.data.types import Struct
 from evercurrent.errors import UnsupportedError
 from evercurrent.term.build import conjunction, conjuncts
 from evercurrent.term.nodes import Column, Literal, SortKey, Term, Variable
+from evercurrent.term.opaque import any_opaque, is_opaque
 from evercurrent.term.walk import nodes as term_nodes
 
 Terms = tuple[Term, ...]
@@ -55,7 +56,7 @@ LARGE = 30
 def extend(plan: Plan, query: calculus.Query, context: Context, name: str = "") -> Extended:
     """Every row of the plan with every record of the query; the terms stand for the query's fields."""
     match query:
-        case calculus.Comprehension("bag"):
+        case calculus.Comprehension("bag", head) if not any_opaque(head) or columns_in(query):
             return comprehension(plan, query, context)
         case _ if not columns_in(query):
             right, terms = over(build.UNIT, query, context, name)
@@ -222,7 +223,21 @@ def comprehension(plan: Plan, query: calculus.Comprehension, context: Context) -
             case _:
                 assert_never(qualifier)
     plan = filtered(plan, filters, context)
-    return nested.attach(plan, tuple(substitute_term(t, bindings) for t in head), context)
+    plan, terms = nested.attach(plan, tuple(substitute_term(t, bindings) for t in head), context)
+    return bordered(plan, terms, query.fields, context)
+
+
+def bordered(plan: Plan, terms: Terms, fields: calculus.Fields, context: Context) -> Extended:
+    """What opaque functions compute gets columns of its own, here and nowhere else."""
+    added = [
+        (context.column(f.name, t.type, nested.can_be_null(t)), t)
+        for f, t in zip(fields, terms, strict=True)
+        if is_opaque(t)
+    ]
+    if not added:
+        return plan, terms
+    columns_of = {t: c for c, t in added}
+    return build.extended(plan, added), tuple(columns_of.get(t, t) for t in terms)
 
 
 def substituted(query: calculus.Comprehension, bindings: Mapping[str, Term]) -> calculus.Comprehension:

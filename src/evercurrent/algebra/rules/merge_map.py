@@ -1,7 +1,7 @@
 """Maps fuse with what is above them.
 
 Law. πf(πg(A)) = πf∘g(A);   γ k; a (πg(A)) = γ k∘g; a∘g (A). A computed column that is large and read more than once is
-left where it is: writing it out twice would compute it twice.
+left where it is: writing it out twice would compute it twice. So is a border (see `algebra.borders`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import replace
 
 from evercurrent.algebra import build
+from evercurrent.algebra.borders import is_border
 from evercurrent.algebra.nodes import Aggregate, Map, Plan
 from evercurrent.algebra.walk import aggregate_with_terms, replace_columns, rewrite, terms_of
 from evercurrent.catalog.catalog import Knowledge
@@ -49,5 +50,7 @@ def _merge(plan: Plan) -> Plan:
 
 
 def _cheap(inner: tuple[tuple[Column, Term], ...], above: Plan) -> bool:
+    if is_border(inner):
+        return False
     read = Counter(n.name for t in terms_of(above) for n in nodes(t) if isinstance(n, Column))
     return all(read[c.name] <= 1 or sum(1 for _ in nodes(t)) <= LARGE for c, t in inner)

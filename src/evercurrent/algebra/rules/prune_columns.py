@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from evercurrent.algebra import build
+from evercurrent.algebra.borders import computed
 from evercurrent.algebra.joins import names, reads
 from evercurrent.algebra.lowering.windows import by_arrangement
 from evercurrent.algebra.nodes import (
@@ -56,7 +57,9 @@ def pruned(plan: Plan, needed: Names, knowledge: Knowledge) -> Plan:
         case Scan() | Constant():
             return plan
         case Map(source, outputs):
-            kept = tuple((c, t) for c, t in outputs if c.name in needed)
+            # A border whose values are read stays as it is, so that all who read it share it.
+            whole = bool(computed(outputs) & needed)
+            kept = outputs if whole else tuple((c, t) for c, t in outputs if c.name in needed)
             return build.project(pruned(source, reads(*(t for _, t in kept)), knowledge), kept)
         case Select(source, condition):
             return replace(plan, input=pruned(source, needed | reads(condition), knowledge))

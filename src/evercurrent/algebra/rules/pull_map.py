@@ -8,6 +8,7 @@ what it computes it from (whether there are rows, against how many).
 from __future__ import annotations
 
 from evercurrent.algebra import build
+from evercurrent.algebra.borders import is_border
 from evercurrent.algebra.nodes import (
     Constant,
     Join,
@@ -43,21 +44,21 @@ def _free(plan: Plan) -> bool:
 
 def _pull(plan: Plan) -> Plan:
     match plan:
-        case Join(Map(left, outputs), right, condition) if _free(left):
+        case Join(Map(left, outputs), right, condition) if _free(left) and not is_border(outputs):
             below = _pull(Join(left, right, _under(condition, outputs)))
             return build.project(below, (*outputs, *_same(right)))
-        case Join(left, Map(right, outputs), condition) if _free(right):
+        case Join(left, Map(right, outputs), condition) if _free(right) and not is_border(outputs):
             below = _pull(Join(left, right, _under(condition, outputs)))
             return build.project(below, (*_same(left), *outputs))
-        case Semi(Map(left, outputs), right, condition, anti) if _free(left):
+        case Semi(Map(left, outputs), right, condition, anti) if _free(left) and not is_border(outputs):
             return build.project(_pull(Semi(left, right, _under(condition, outputs), anti)), outputs)
-        case Semi(left, Map(right, outputs), condition, anti):
+        case Semi(left, Map(right, outputs), condition, anti) if not is_border(outputs):
             return _pull(Semi(left, right, _under(condition, outputs), anti))
-        case Outer("left", Map(left, outputs), right, condition) if _free(left):
+        case Outer("left", Map(left, outputs), right, condition) if _free(left) and not is_border(outputs):
             below = _pull(Outer("left", left, right, _under(condition, outputs)))
             padded = tuple((c, c) for c in columns(below)[len(columns(left)) :])
             return build.project(below, (*outputs, *padded))
-        case Unnest(Map(source, outputs), collection, elements, outer, ordinal, inline):
+        case Unnest(Map(source, outputs), collection, elements, outer, ordinal, inline) if not is_border(outputs):
             unnested = Unnest(source, _under(collection, outputs), elements, outer, ordinal, inline)
             return build.project(_pull(unnested), (*outputs, *((c, c) for c in elements)))
         case _:

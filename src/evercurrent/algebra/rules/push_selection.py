@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evercurrent.algebra import build
+from evercurrent.algebra.borders import is_border
 from evercurrent.algebra.joins import names, reads
 from evercurrent.algebra.nodes import (
     Aggregate,
@@ -102,6 +103,8 @@ def _below(source: Plan, condition: Term) -> Plan:
         case Select() | Join():
             return _push(build.select(source, condition))
         case Map(inner, outputs):
+            if is_border(outputs):
+                return Select(source, condition)  # who is asked is what was written; and all who ask share the answer
             below = replace_columns(condition, {c.name: t for c, t in outputs})
             return Map(build.select(inner, below), outputs)
         case Semi(left):

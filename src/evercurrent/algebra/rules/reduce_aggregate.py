@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from evercurrent.algebra import keys
+from evercurrent.algebra.borders import has_border, is_border
 from evercurrent.algebra.joins import equal_columns, flatten, joined
 from evercurrent.algebra.nodes import Aggregate, Join, Map, Outer, Plan, Scan, Select, Semi, columns
 from evercurrent.algebra.walk import Names, names_of, relations_of, rename_apart, rewrite_down
@@ -96,7 +97,7 @@ def reduce_side(
 ) -> Plan | None:
     """The plan with the aggregate in it reduced, if one of the other relations does so."""
     match plan:
-        case Map(source, outputs):
+        case Map(source, outputs) if not is_border(outputs):
             same = {c.name: t for c, t in outputs if isinstance(t, Column)}
             below = [(same.get(a.name, a), same.get(b.name, b)) for a, b in pairs]
             reduced = reduce_side(source, others, below, knowledge, fresh)
@@ -123,7 +124,7 @@ def is_reducing(plan: Plan) -> bool:
     """Whether the plan is a filtered relation, and cheap to have twice."""
     inside = list(plan_nodes(plan))
     filtered = any(isinstance(p, Select | Semi) for p in inside)
-    return filtered and all(isinstance(p, Scan | Select | Semi | Join | Map) for p in inside)
+    return filtered and not has_border(plan) and all(isinstance(p, Scan | Select | Semi | Join | Map) for p in inside)
 
 
 def reduced_by(plan: Aggregate, other: Plan, pairs: Pairs, knowledge: Knowledge, fresh: Names) -> Plan | None:

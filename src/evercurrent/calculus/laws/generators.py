@@ -34,6 +34,7 @@ from evercurrent.calculus.scope import (
 from evercurrent.calculus.walk import children, nodes
 from evercurrent.term.build import conjunction
 from evercurrent.term.nodes import Field, Literal, Nested, Term, Variable
+from evercurrent.term.opaque import any_opaque
 
 GROWTH = 100
 """How many nodes a flattening may add by writing out the inner head wherever it is read."""
@@ -47,7 +48,7 @@ def flatten_generator(query: Query) -> Query | None:
         match qualifier:
             case Generator(variable, Comprehension(monoid, head, inner, fields)) if (
                 monoid == "bag" or query.monoid == "set"
-            ):
+            ) and not any_opaque(head):
                 rest = replace(query, qualifiers=query.qualifiers[:i] + query.qualifiers[i + 1 :])
                 if growth(rest, variable.name, tuple(f.name for f in fields), head) > GROWTH:
                     continue

@@ -29,6 +29,7 @@ from evercurrent.calculus.walk import aggregate_with_parts, children, is_query
 from evercurrent.data.types import Struct
 from evercurrent.term.build import field
 from evercurrent.term.nodes import Term, Variable
+from evercurrent.term.opaque import any_opaque
 
 
 def prune_generators(query: Query) -> Query | None:
@@ -131,7 +132,9 @@ def without_unread(variable: Variable, source: Query, readers: Iterable[Query | 
 
 def can_prune(query: Query) -> bool:
     match query:
-        case Comprehension("bag") | Group() | Window():
+        case Comprehension("bag", head):
+            return not any_opaque(head)  # all who read an opaque function's values read the same query
+        case Group() | Window():
             return True
         case Union(inputs):
             return all(can_prune(i) or isinstance(i, Relation) for i in inputs)

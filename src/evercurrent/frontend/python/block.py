@@ -21,7 +21,7 @@ from evercurrent.calculus.nodes import (
     Qualifier,
     Query,
 )
-from evercurrent.calculus.scope import row_type
+from evercurrent.calculus.scope import free_variables, row_type, substitute_qualifiers, substitute_term
 from evercurrent.data.types import Member, Struct
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python.shapes import Shape
@@ -178,19 +178,24 @@ def filtered(block: Block, condition: Term) -> Block:
 
 def hoisted(block: Block, terms: Sequence[Term]) -> tuple[Block, list[Term]]:
     """The block with the opaque applications of the first opaque term as columns, and the terms that read them."""
-    opaque = [part for term in terms[:1] for part in _borders(term)]
+    opaque = [part for term in terms[:1] for part in borders(term)]
     return with_columns(block, opaque, terms)
 
 
 def all_hoisted(block: Block, terms: Sequence[Term]) -> tuple[Block, list[Term]]:
     """The block with all opaque applications of the terms as columns, and the terms that read them."""
-    return with_columns(block, [part for term in terms for part in _borders(term)], terms)
+    return with_columns(block, [part for term in terms for part in borders(term)], terms)
 
 
 def with_columns(block: Block, parts: Sequence[Term], terms: Sequence[Term]) -> tuple[Block, list[Term]]:
     found = list(dict.fromkeys(parts))
     if not found:
         return block, list(terms)
+    for part in found:
+        at = _own_generator(block, part)
+        if at is not None:
+            block, terms = _within_generator(block, at, part, terms)
+            return with_columns(block, [p for t in terms for p in borders(t)], terms)
     head, fields = head_of(block)
     names = unique([*(f.name for f in fields), *(_name(t) for t in found)])
     more = tuple(Member(n, t.type, nullable(t)) for n, t in zip(names[len(fields) :], found, strict=True))
@@ -208,11 +213,51 @@ def with_columns(block: Block, parts: Sequence[Term], terms: Sequence[Term]) -> 
     return Block((Generator(v, query),), tuple(rows), block.shapes), [replaced(t, instead) for t in terms]
 
 
+def _own_generator(block: Block, part: Term) -> int | None:
+    """Which generator among several binds all that an application reads: there it is made once for each row."""
+    generators = [i for i, q in enumerate(block.qualifiers) if not isinstance(q, Filter)]
+    read = free_variables(part)
+    if len(generators) < 2 or len(read) != 1:
+        return None
+    for i in generators:
+        qualifier = block.qualifiers[i]
+        if isinstance(qualifier, Generator) and {qualifier.variable.name} == read:
+            return None if free_variables(qualifier.source) else i
+    return None
+
+
+def _within_generator(block: Block, at: int, part: Term, terms: Sequence[Term]) -> tuple[Block, list[Term]]:
+    """The application as one more field of what a generator ranges over."""
+    generator = block.qualifiers[at]
+    assert isinstance(generator, Generator)
+    old, fields = generator.variable, generator.source.fields
+    label = unique([*(f.name for f in fields), _name(part)])[-1]
+    more = Member(label, part.type, nullable(part))
+    head = tuple(build.field(old, f.name) for f in fields)
+    # What was asked of these rows before is asked before the function is called.
+    own = [q for q in block.qualifiers if isinstance(q, Filter) and free_variables(q) == {old.name}]
+    query = Comprehension("bag", (*head, part), (Generator(old, generator.source), *own), (*fields, more))
+    new = variable(query, old.name.rstrip("0123456789") or "r")
+    record = build.record([(f.name, build.field(new, f.name)) for f in fields])
+
+    def moved(term: Term) -> Term:
+        return substitute_term(replaced(term, {part: build.field(new, label)}), {old.name: record})
+
+    rest = tuple(q for q in block.qualifiers[at + 1 :] if q not in own)
+    later, _ = substitute_qualifiers(rest, {old.name: record})
+    rows = tuple(
+        Symbol(moved(r._term), r._shape, None if r._missing is None else moved(r._missing))
+        for r in block.rows
+    )
+    qualifiers = (*block.qualifiers[:at], Generator(new, query), *later)
+    return Block(qualifiers, rows, block.shapes), [moved(t) for t in terms]
+
+
 def _name(term: Term) -> str:
     return term.function.name if isinstance(term, Apply) else "opaque"
 
 
-def _borders(term: Term) -> list[Term]:
+def borders(term: Term) -> list[Term]:
     """The parts of a term that become columns: applications, or what decides whether they are made at all."""
     if not is_opaque(term):
         return []
@@ -224,7 +269,7 @@ def _borders(term: Term) -> list[Term]:
                 return [term]
         case Call("and" | "or" | "coalesce", args) if any(is_opaque(a) for a in args[1:]):
             return [term]
-    return [part for child in children(term) for part in _borders(child)]
+    return [part for child in children(term) for part in borders(child)]
 
 
 def replaced(term: Term, instead: dict[Term, Term]) -> Term:

@@ -203,7 +203,7 @@ def grouped(keys: Keys, function: Any, having: Sequence[Any] = ()) -> tuple[Bloc
     conditions = [predicate(h, given) for h in having]
     value = capture(function, given)
     result = result_of(value)
-    block, group = _group(keys, rows, result)
+    group = _group(keys, rows)
     v = variable(group, "g")
     at = [build.field(v, f.name) for f in group.fields]
     fill: dict[Term, Term] = {}
@@ -228,7 +228,7 @@ def _key_symbol(result: Result, holes: list[Field]) -> Symbol:
     return Symbol(build.record(list(zip(names, holes, strict=True))), result.shape)
 
 
-def _group(keys: Keys, rows: Rows, result: Result) -> tuple[Block, Group]:
+def _group(keys: Keys, rows: Rows) -> Group:
     """The grouping, its opaque parts computed before."""
     names = [] if keys.result is None else list(keys.result.names)
     terms: list[Term] = [] if keys.result is None else list(keys.result.terms)
@@ -248,7 +248,7 @@ def _group(keys: Keys, rows: Rows, result: Result) -> tuple[Block, Group]:
             for n, a, old in zip(labels[count:], aggregates, found, strict=True)
         ),
     )
-    return block, Group(generator.variable, generator.source, tuple(key_terms), aggregates, fields)
+    return Group(generator.variable, generator.source, tuple(key_terms), aggregates, fields)
 
 
 def parts_of(a: Aggregate) -> list[Term]:

@@ -45,7 +45,7 @@ from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.term import build
 from evercurrent.term.coerce import common_type
 from evercurrent.term.functions.function import TypeMismatch
-from evercurrent.term.nodes import Literal, Term, Variable
+from evercurrent.term.nodes import Literal, Term
 from evercurrent.term.nullable import nullable
 from evercurrent.term.opaque import is_opaque
 
@@ -59,19 +59,19 @@ def inner(left: Block, right: Block, on: On) -> Block:
 
 
 def left_outer(left: Block, right: Block, on: On) -> Block:
-    v, generator, rows, shapes = _outer(right, lambda rows: on((*left.rows, *rows)), "left join")
+    generator, rows, shapes = _outer(right, lambda rows: on((*left.rows, *rows)), "left join")
     return Block((*left.qualifiers, generator), (*left.rows, *rows), (*left.shapes, *shapes))
 
 
 def right_outer(left: Block, right: Block, on: On) -> Block:
     right = again(right)
-    v, generator, rows, shapes = _outer(left, lambda rows: on((*rows, *right.rows)), "right join")
+    generator, rows, shapes = _outer(left, lambda rows: on((*rows, *right.rows)), "right join")
     return Block((*right.qualifiers, generator), (*rows, *right.rows), (*shapes, *right.shapes))
 
 
 def _outer(
     block: Block, on: On, what: str
-) -> tuple[Variable, OuterGenerator, tuple[Symbol, ...], tuple[Shape, ...]]:
+) -> tuple[OuterGenerator, tuple[Symbol, ...], tuple[Shape, ...]]:
     """The generator of a side that may be missing, and its rows."""
     query = packed(block)
     v = variable(query)
@@ -82,7 +82,6 @@ def _outer(
     found, shapes = rows_at(padded, query.fields, optional)
     missing = build.call("is_null", padded)
     return (
-        v,
         OuterGenerator(padded, query, condition),
         tuple(
             r if s.kind == "single" else Symbol(r._term, s, missing)

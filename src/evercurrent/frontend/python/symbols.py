@@ -94,10 +94,10 @@ class Symbol:
             return iter([attribute(self, m.name) for m in self._term.type.members])
         _no_value("iterate over", "use unnest or flat_map")
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # noqa: PLE0309
         _no_value("hash", "compare with == instead of using it as a key")
 
-    def __str__(self) -> str:
+    def __str__(self) -> str:  # noqa: PLE0307
         _no_value("make a text of", "use ec.text(x)")
 
     def __format__(self, spec: str) -> str:

@@ -167,7 +167,13 @@ class Over:
         function = find_aggregate(made.function)
         assert function is not None
         node = WindowFunction(
-            made.function, made.args, made.type, self._partition, self._order, self._frame, options=made.options
+            made.function,
+            made.args,
+            made.type,
+            self._partition,
+            self._order,
+            self._frame,
+            options=made.options,
         )
         return self._add(node, function.nullable)
 
@@ -193,7 +199,9 @@ def _frame(frame: Any, ordered: bool) -> Frame:
                 raise QueryError("the frame starts after its end")
             return Frame(kind, start, end)
         case _:
-            raise QueryError(f"{frame!r} is no frame", hint='("rows", -2, 0): two rows before, up to this one')
+            raise QueryError(
+                f"{frame!r} is no frame", hint='("rows", -2, 0): two rows before, up to this one'
+            )
 
 
 class Windowed(Generic[T]):
@@ -207,7 +215,9 @@ class Windowed(Generic[T]):
         """What the function returns for each row and its window."""
         block = self._query._block
         over = Over(block.rows, *self._window)
-        return Query(windowed(block, over, result_of(capture(function, (*block.rows, over)))), self._query._owner)
+        return Query(
+            windowed(block, over, result_of(capture(function, (*block.rows, over)))), self._query._owner
+        )
 
     def with_columns(self, **columns: Callable[[Over], Any]) -> Query[Any]:
         """Each row with more columns: `with_columns(place=lambda w: w.rank())`."""
@@ -238,7 +248,8 @@ def windowed(block: Block, over: Over, result: Result) -> Block:
     functions = tuple(_moved(f, {old: at[new] for old, new in now.items()}) for f in found)
     labels = unique([*names, *(f.function for f in functions)])[len(names) :]
     own = tuple(
-        Member(n, f.type, over._found[old].nullable) for n, f, old in zip(labels, functions, found, strict=True)
+        Member(n, f.type, over._found[old].nullable)
+        for n, f, old in zip(labels, functions, found, strict=True)
     )
     query = Window(v, source, functions, source.fields + own) if functions else source
     w = variable(query, "w")
@@ -246,7 +257,9 @@ def windowed(block: Block, over: Over, result: Result) -> Block:
     for shape in block.shapes:
         rows.append(row_at(w, fields[start : start + shape.width], shape, whole=False))
         start += shape.width
-    fill: dict[Term, Term] = {old: build.field(w, m.name) for old, m in zip(over._found.values(), own, strict=True)}
+    fill: dict[Term, Term] = {
+        old: build.field(w, m.name) for old, m in zip(over._found.values(), own, strict=True)
+    }
     fill.update({h: build.field(w, f.name) for h, f in zip(head, fields, strict=True)})
     for row, new in zip(block.rows, rows, strict=True):
         fill.setdefault(row._term, new._term)
@@ -274,5 +287,3 @@ def _moved(f: WindowFunction, at: dict[Term, Term]) -> WindowFunction:
         f.ignore_nulls,
         f.options,
     )
-
-
