@@ -238,7 +238,9 @@ def clone_idiom(p: Program) -> Query[Found]:
 
 
 def clone_without_super(p: Program) -> Query[Found]:
-    returning = p.instructions.where(lambda i: i.operation == "areturn")
+    returning = p.instructions.where(
+        lambda i: i.operation == "areturn" and i.method.startswith(i.owner + ".clone()")
+    )
     calling = p.instructions.where(
         lambda i: i.operation == "invokespecial" and i.name == "clone" and i.descriptor.startswith("()")
     )

@@ -6,14 +6,22 @@ two, are found by it. Columns are numbered in the order in which the plan define
 
 from __future__ import annotations
 
-from evercurrent.algebra.nodes import Fixpoint, Plan, columns
+from dataclasses import replace
+
+from evercurrent.algebra.nodes import Fixpoint, Plan, Scan, columns
 from evercurrent.algebra.show import show
-from evercurrent.algebra.walk import children, rename, with_parts
+from evercurrent.algebra.walk import children, rename, with_children, with_parts
 from evercurrent.term.nodes import Column
 
 
 def canonical(plan: Plan) -> str:
-    """Equal for plans that differ only in the names of their columns (and of relations inside fixpoints)."""
+    """Equal for plans that differ only in the names of their columns and of relations inside fixpoints."""
+    types = ", ".join(f"{c.type}" for c in columns(plan))
+    return f"{show(renamed(plan))}\n[{types}]"
+
+
+def renamed(plan: Plan) -> Plan:
+    """The plan with its columns, and the relations of its fixpoints, called by their numbers."""
     numbered: dict[str, str] = {}
     relations: dict[str, str] = {}
 
@@ -24,12 +32,20 @@ def canonical(plan: Plan) -> str:
     def visit(p: Plan) -> None:
         if isinstance(p, Fixpoint):
             for rule in p.rules:
-                relations.setdefault(rule.name, f"r{len(relations)}")
+                relations.setdefault(rule.name, f"\0{len(relations)}")  # which no table is called
         for child in children(p):
             visit(child)
         with_parts(p, lambda q: q, lambda t: t, number)
 
+    def relabel(p: Plan) -> Plan:
+        p = with_children(p, relabel)
+        if isinstance(p, Scan) and p.relation in relations:
+            return replace(p, relation=relations[p.relation])
+        if isinstance(p, Fixpoint):
+            rules = tuple(replace(rule, name=relations[rule.name]) for rule in p.rules)
+            return replace(p, rules=rules, result=relations[p.result])
+        return p
+
     visit(plan)
-    text = show(rename(plan, numbered))
-    types = ", ".join(f"{c.type}" for c in columns(plan))
-    return f"{text}\n[{types}]"
+    plan = rename(plan, numbered)
+    return relabel(plan) if relations else plan
