@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from evercurrent.catalog.nodes import Mode
+from evercurrent.catalog.nodes import Mode, is_part
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.objects.face import ObjectFace
 from evercurrent.session.feed import Feed
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # The compiler and the engine are imported when a database is made, so that importing the package is quick.
 
 Parameters = Sequence[Any] | Mapping[str, Any] | None
-Language = Literal["sql"]
+Language = Literal["sql", "oql"]
 Policy = Literal["incremental", "auto", "full"]
 
 
@@ -104,13 +104,36 @@ class Database(PythonFace, ObjectFace):
         *,
         language: Language = "sql",
         pending: bool = False,
-    ) -> Result:
-        """Run a query once, from scratch. Inside a transaction it sees the committed state, or the `pending` one."""
+    ) -> Any:
+        """Run a query once, from scratch. Inside a transaction it sees the committed state, or the `pending` one.
+
+        In SQL the result is a `Result`, in OQL the value of the query, of whatever type.
+        """
+        if language == "oql":
+            from evercurrent.session.oql import query as ask
+
+            return ask(self._session, text, pending)
         if language != "sql":
-            raise UnsupportedError(f"queries in {language!r} are not built yet", hint='use language="sql"')
+            raise QueryError(f"there is no language {language!r}", hint='there is "sql" and "oql"')
         from evercurrent.session.execute import query
 
         return query(self._session, text, parameters, pending)
+
+    def oql(
+        self,
+        text: str,
+        *,
+        policy: Policy = "incremental",
+        mode: Mode = "strict",
+    ) -> Any:
+        """Run statements of OQL; returns the value of the last one if it is a query.
+
+        `define name as query` makes a maintained view, `db.view(name).value()` reads it; with parameters it gives a name to a
+        query. `undefine name` drops it, `import Class as Name` renames a class. `policy` and `mode` are those of the views.
+        """
+        from evercurrent.session.oql import run
+
+        return run(self._session, text, policy=policy, mode=mode)
 
     # --- names ---------------------------------------------------------------------------------------------
 
@@ -126,7 +149,7 @@ class Database(PythonFace, ObjectFace):
     @property
     def views(self) -> list[str]:
         """The names of all views."""
-        return [v.name for v in self._session.catalog.views.values()]
+        return [v.name for v in self._session.catalog.views.values() if not is_part(v)]
 
     @property
     def assertions(self) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import evercurrent as ec
@@ -102,7 +103,7 @@ class Mirror:
             return Struct(tuple((n, self.outside(v)) for n, v in value.items()))
         if isinstance(value, Mapping):
             return Dictionary({k: self.outside(v) for k, v in value.items()})
-        if isinstance(value, set | frozenset):
+        if isinstance(value, AbstractSet):
             return Set(self.outside(v) for v in value)
         if isinstance(value, list | tuple):
             return [self.outside(v) for v in value]

@@ -36,6 +36,10 @@ class Catalog:
     view_keys: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     schema: Schema = field(default_factory=Schema)
     """The classes; the tables of their objects (`extents`) stand among the tables."""
+    macros: dict[str, str] = field(default_factory=dict)
+    """Definitions with parameters, by exact name: the text of each."""
+    aliases: dict[str, str] = field(default_factory=dict)
+    """Classes by the names that imports have given them."""
 
     def table(self, name: str) -> Table | None:
         return self.tables.get(name.lower())
@@ -59,12 +63,12 @@ class Catalog:
     def without(self, name: str) -> Catalog:
         key = name.lower()
 
-        return Catalog(
-            {k: v for k, v in self.tables.items() if k != key},
-            {k: v for k, v in self.views.items() if k != key},
-            {k: v for k, v in self.assertions.items() if k != key},
-            {k: v for k, v in self.view_keys.items() if k != key},
-            self.schema,
+        return replace(
+            self,
+            tables={k: v for k, v in self.tables.items() if k != key},
+            views={k: v for k, v in self.views.items() if k != key},
+            assertions={k: v for k, v in self.assertions.items() if k != key},
+            view_keys={k: v for k, v in self.view_keys.items() if k != key},
         )
 
     # --- Knowledge -----------------------------------------------------------------------------------------

@@ -68,7 +68,8 @@ class View:
     """A maintained query. `query` is a `calculus` query, kept as the front end wrote it; `order` is how it is read.
 
     `uses` are the names of the relations that it reads. `plan` says how the change of an attribute that the view only shows
-    reaches it: planted in the query, joined with the identities that contribute to its rows, or whatever costs less.
+    reaches it: planted in the query, joined with the identities that contribute to its rows, or whatever costs less. `shape` is
+    for the front end that wrote it: how the rows hold a value that is no bag of rows, or whose part they are.
     """
 
     name: str
@@ -81,6 +82,18 @@ class View:
     mode: Mode = "strict"
     plan: Choice["auto", "plant", "identities"] = "auto"
     uses: frozenset[str] = frozenset()
+    shape: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartOf:
+    """The shape of a view that only keeps a part of another, whose name it says."""
+
+    view: str
+
+
+def is_part(view: View) -> bool:
+    return isinstance(view.shape, PartOf)
 
 
 @dataclass(frozen=True, slots=True)

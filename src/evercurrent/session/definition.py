@@ -117,7 +117,7 @@ def create_view(session: Session, view: View, *, replacing: bool, quietly: bool,
             ) or (view.name.lower() in {u.lower() for u in view.uses}):
                 raise QueryError(f"view {view.name} cannot be defined by itself", hint="use WITH RECURSIVE")
             catalog = _redefine_dependants(catalog, view.name, redefine)
-        _check_unstored(session, view)
+        check_unstored(session, view)
         install(session, catalog)
 
 
@@ -132,7 +132,7 @@ def create_assertion(session: Session, assertion: Assertion, *, replacing: bool,
                 hint="CREATE OR REPLACE ASSERTION replaces it",
             )
         assertion = replace(assertion, uses=relations_of(cast(Query, assertion.query)))
-        _check_unstored(session, assertion)
+        check_unstored(session, assertion)
         rows = run_query(
             cast(Query, assertion.query), session.catalog, session.table_rows, session.maintenance.rows
         )
@@ -141,7 +141,7 @@ def create_assertion(session: Session, assertion: Assertion, *, replacing: bool,
         install(session, session.catalog.with_assertion(assertion))
 
 
-def _check_unstored(session: Session, node: View | Assertion) -> None:
+def check_unstored(session: Session, node: View | Assertion) -> None:
     """What was not kept cannot be read any more."""
     for name in node.uses:
         if name.lower() in session.forwarded:

@@ -115,6 +115,10 @@ def redefine(node: View | Assertion, catalog: Catalog) -> View | Assertion:
         from evercurrent.frontend.python.definitions import resolved
 
         return resolved(node, catalog)
+    if isinstance(node, View) and node.language == "oql":
+        from evercurrent.session.oql import redefined
+
+        return redefined(node, catalog)
     from evercurrent.frontend.sql.parse import parse_statement
     from evercurrent.frontend.sql.statements import CreateAssertion, CreateView
 

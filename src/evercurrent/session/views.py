@@ -52,6 +52,13 @@ class View(Rows):
         """
         return self._session.subscribe(self._declaration.name, callback, when)
 
+    def value(self, *, pending: bool = False) -> Any:
+        """The value of a view that was defined in OQL: a scalar, `Record`, `Bag`, `Set`, list or object, nested to any depth."""
+        from evercurrent.session.oql import value
+
+        with self._session.lock:
+            return value(self._session, self._declaration, pending)
+
     def explain(self, stage: str | None = None) -> Explanation:
         """How the view is kept, as text; a `stage` shows one step of its way.
 

@@ -1,0 +1,98 @@
+"""The doors of the OQL front end.
+
+parse(text)                          the statements of a text
+view(context, name, node, text)      the views that keep a definition, its own last
+question(context, node)              the relations that hold the value of a query that is asked once
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evercurrent.calculus.nodes import Query
+from evercurrent.calculus.paths import resolve
+from evercurrent.calculus.walk import relations_of
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.nodes import PartOf, View
+from evercurrent.data.types import Member
+from evercurrent.errors import EvercurrentError, QueryError
+from evercurrent.frontend.oql import syntax
+from evercurrent.frontend.oql.context import Context, Scope
+from evercurrent.frontend.oql.forms import rows
+from evercurrent.frontend.oql.layout import Layout, Order, read_whole
+from evercurrent.frontend.oql.shred import shred
+from evercurrent.frontend.oql.translate import expression
+from evercurrent.frontend.oql.values import Expr, Many
+from evercurrent.source import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query to be answered once: `relations` are to be evaluated, `layout` reads the value from them."""
+
+    layout: Layout
+    relations: tuple[tuple[str, Query], ...]
+
+
+def translated(context: Context, node: syntax.Node) -> Expr:
+    try:
+        return expression(context, Scope(), node)
+    except RecursionError:
+        raise QueryError("this is nested too deeply", place=node.place) from None
+    except EvercurrentError as problem:
+        if problem.place is None:
+            problem.place = node.place
+        raise
+
+
+def question(context: Context, node: syntax.Node) -> Question:
+    made = shred(context, "result", translated(context, node))
+    relations = tuple((name, resolve(query, context.catalog)) for name, query, _ in made.relations)
+    return Question(made.layout, relations)
+
+
+def views(context: Context, name: str, node: syntax.Node, text: str, **options: Any) -> list[View]:
+    """The views that keep a definition: its parts first, then, under its name, what SQL sees."""
+    made = shred(context, name, translated(context, node))
+    found = [
+        _view(context.catalog, part, query, order, text, PartOf(name), options)
+        for part, query, order in made.relations
+    ]
+    if len(found) == 1:
+        return [replace(found[0], shape=made.layout)]
+    catalog = context.catalog
+    for part in found:
+        catalog = catalog.with_view(part)
+    inner = replace_catalog(context, catalog)
+    whole = read_whole(inner, made.layout)
+    collection = whole if isinstance(whole, Many) else Many("bag", (), whole)
+    query, _ = rows(inner, collection)
+    return [*found, _view(catalog, name, query, (), text, made.layout, options | {"mode": "lazy"})]
+
+
+def replace_catalog(context: Context, catalog: Catalog) -> Context:
+    return replace(context, catalog=catalog)
+
+
+def _view(
+    catalog: Catalog, name: str, query: Query, order: Order, text: str, shape: object, options: dict[str, Any]
+) -> View:
+    resolved = resolve(query, catalog)
+    names = [f.name for f in resolved.fields]
+    positions = tuple((names.index(c), down, first) for c, down, first in order)
+    fields: tuple[Member, ...] = resolved.fields
+    return View(
+        name,
+        fields,
+        resolved,
+        positions,
+        text,
+        "oql",
+        uses=relations_of(resolved),
+        shape=shape,
+        **options,
+    )
+
+
+__all__ = ["Place", "Question", "question", "translated", "views"]

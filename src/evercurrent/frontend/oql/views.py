@@ -1,0 +1,14 @@
+"""Views that were defined in OQL, as collections or values that other queries use."""
+
+from __future__ import annotations
+
+from evercurrent.frontend.oql.context import Context
+from evercurrent.frontend.oql.layout import Layout, read_whole
+from evercurrent.frontend.oql.values import Expr
+
+
+def defined_view(context: Context, name: str) -> Expr | None:
+    view = context.catalog.view(name)
+    if view is None or view.name != name or not isinstance(view.shape, Layout):
+        return None
+    return read_whole(context, view.shape)
