@@ -45,10 +45,12 @@ def compile_views(
     least_fan_out: int = 3,
     identities: Collection[str] = (),
     planted: Collection[str] = (),
+    changing: Collection[tuple[str, str]] = (),
 ) -> Program:
     """One program for all views, equal parts shared. A view may scan views that stand before it.
 
-    `refused` are (child, parent) pairs of tables that no assumption may be made about. `least_fan_out` is how often lookups
+    `refused` are (child, parent) pairs of tables that no assumption may be made about; `changing` are such pairs whose parents
+    have been seen to change. `least_fan_out` is how often lookups
     must fan out for a map of numbers to be kept in their place (see `lookups`). `identities` are views whose joins are kept as
     the identities that contribute to each row, so that a change of an attribute that is only shown is joined with those;
     `planted` are views of which none is. For the others it is done where it pays (see `identities`).
@@ -58,7 +60,9 @@ def compile_views(
         wanted = True if name in identities else False if name in planted else None
         graph.views[name] = view_relation(graph, plan, wanted)
     tables = {d.name for d in graph.definitions.values() if isinstance(d, TableOf) and d.rows is None}
-    states = States(knowledge, graph.keys, tables, assume, frozenset(refused), least_fan_out)
+    states = States(
+        knowledge, graph.keys, tables, assume, frozenset(refused), least_fan_out, frozenset(changing)
+    )
     builder = Builder(graph, states)
     builder.build()
     used = {name: graph.views[name] for name in plans}

@@ -10,7 +10,8 @@ kept as one. The cost rule for maps:
   number Sources that matter only through the column they are matched by and through sums are a map from that column to
          numbers, no larger than the driving source. Looked up one by one they would fan out n times, at an expected F**n
          entries visited for each change of the driving source; the map costs one more addition for each change of its own,
-         of which, where sizes go with fan-outs, there may be F**(n - 1) as many. Taken where n >= 3.
+         of which, where sizes go with fan-outs, there may be F**(n - 1) as many. Taken where n >= 3, and for any n where
+         the driving source is a parent that has been seen to change while it was referred to.
   else   Sources are looked up one by one.
 """
 
@@ -197,10 +198,16 @@ class Derivation:
         if (
             len(matched) != 1
             or not self.shown(group) <= matched
-            or self.fan_out(group) < self.states.least_fan_out
+            or self.fan_out(group) < self.least_fan_out(group)
         ):
             return None
         return group
+
+    def least_fan_out(self, group: frozenset[int]) -> int:
+        """A parent that is seen to change while it is referred to is worth a map of numbers of its own."""
+        driver = self.a.sources[self.driver].relation
+        changing = any((self.a.sources[k].relation, driver) in self.states.changing for k in group)
+        return 1 if changing else self.states.least_fan_out
 
     def component(self, j: int) -> frozenset[int]:
         """The sources that hang together with j through columns that are not bound yet."""

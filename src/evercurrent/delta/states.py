@@ -57,6 +57,7 @@ class States:
     assume: bool = True
     refused: frozenset[tuple[str, str]] = frozenset()
     least_fan_out: int = 3
+    changing: frozenset[tuple[str, str]] = frozenset()
     kept: dict[str, StateOf] = field(default_factory=dict)
     indexes: dict[str, dict[tuple[str, ...], bool]] = field(default_factory=dict)
     assumptions: dict[tuple[str, str], set[str]] = field(default_factory=dict)

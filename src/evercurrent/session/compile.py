@@ -140,6 +140,7 @@ def compile_all(
         refused=refused,
         identities=identities,
         planted=planted,
+        changing=refused if lazily else (),
     )
     # What lazy views read is kept a second time for them: it moves when they do.
     under = {v.name for v in views_under(lazy, catalog)}

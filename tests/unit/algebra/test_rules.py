@@ -44,6 +44,7 @@ TELLING = {
         "SELECT t.a, u.b FROM t LEFT JOIN u ON t.a = u.a WHERE u.b > 1",
         "SELECT t.a, u.b FROM t FULL JOIN u ON t.a = u.a WHERE u.b > 1",
         "SELECT a FROM t WHERE (SELECT count(*) FROM u WHERE u.a = t.a) > 1",
+        "SELECT sum(t.b * u.b) AS s, count(u.b) AS n FROM t LEFT JOIN u ON t.a = u.a",
     ],
     "prune_columns": ["SELECT a FROM (SELECT a, count(*) AS n, sum(b) AS s FROM t GROUP BY a) q WHERE n > 1"],
     "pull_map": [

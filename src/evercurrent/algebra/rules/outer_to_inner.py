@@ -1,7 +1,10 @@
 """Outer joins whose padded rows are thrown away again are inner joins.
 
 Law. σp(A left B) = σp(A ⋈ B) if p is never TRUE where all columns of B are NULL; a full outer join loses the padding of
-one side likewise. The condition of a join or semi join above throws rows away as a selection does.
+one side likewise. The condition of a join or semi join above throws rows away as a selection does. So does an aggregate of
+everything whose arguments are NULL on all padded rows: NULLs do not count.
+
+    sum(product.cost * quantity) of items left products    =  of items ⋈ products
 """
 
 from __future__ import annotations
@@ -11,10 +14,11 @@ from dataclasses import replace
 from evercurrent.algebra import build
 from evercurrent.algebra.joins import names
 from evercurrent.algebra.nodes import Aggregate, Join, Outer, Plan, Select, Semi, columns
-from evercurrent.algebra.nulls import rejects
+from evercurrent.algebra.nulls import propagates, rejects
 from evercurrent.algebra.walk import rewrite_down
 from evercurrent.catalog.catalog import Knowledge
 from evercurrent.term.build import TRUE
+from evercurrent.term.nodes import Aggregate as AggregateTerm
 from evercurrent.term.nodes import Term
 
 
@@ -26,6 +30,10 @@ def _simplify(plan: Plan) -> Plan:
     match plan:
         case Select(Outer() as outer, condition):
             return build.select(_inner(outer, condition), condition)
+        case Aggregate(Outer("left") as outer, (), aggregates, scalar=True) if aggregates:
+            if all(_skips(a, names(outer.right)) for _, a in aggregates):
+                return replace(plan, input=build.join(outer.left, outer.right, outer.condition))
+            return plan
         case Join(left, right, condition):
             return Join(_side(left, condition), _side(right, condition), condition)
         case Semi(left, right, condition, anti):
@@ -37,6 +45,23 @@ def _simplify(plan: Plan) -> Plan:
             return Outer("left", left, _side(right, condition), condition)
         case _:
             return plan
+
+
+SKIPPING = frozenset(
+    ("avg", "bool_and", "bool_or", "collect_list", "collect_set", "count", "max", "min", "sum")
+)
+"""Aggregates of one argument for which a NULL does not count."""
+
+
+def _skips(aggregate: AggregateTerm, padded: frozenset[str] | set[str]) -> bool:
+    """Whether a row in which these columns are NULL does not count."""
+    if aggregate.where is not None and rejects(aggregate.where, padded):
+        return True
+    return (
+        aggregate.function in SKIPPING
+        and len(aggregate.args) == 1
+        and bool(propagates(aggregate.args[0]) & set(padded))
+    )
 
 
 def _side(plan: Plan, condition: Term) -> Plan:
