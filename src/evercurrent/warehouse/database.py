@@ -121,11 +121,11 @@ class Warehouse:
             case s.Modify():
                 return self._modify(statement)
 
-    def replace_view(self, text: str) -> None:
+    def replace_view(self, text: str, *, policy: Policy | None = None) -> None:
         """Replace a view by the definition of this text (CREATE VIEW): what is kept of the old one stays kept."""
         with self._core.lock:
             self._require_no_transaction("CREATE")
-            statement = parse_statement(text, self._core.catalog)
+            statement = parse_statement(text, self._core.catalog, policy or "incremental")
             if not isinstance(statement, s.CreateView):
                 raise QueryError("this does not define a view")
             definitions.create_view(self._core, statement.view, text, True, False)
