@@ -1,11 +1,14 @@
 """`evercurrent`: run a pipeline of SQL views over a warehouse on Spark.
 
 evercurrent run pipeline.sql --warehouse DIR     define, take in what is new, show what was done
-evercurrent refresh --warehouse DIR [--full orders]
+evercurrent refresh --warehouse DIR [--full orders] [--batch NAME]
 evercurrent explain --warehouse DIR [VIEW] [--stage program]
-evercurrent verify --warehouse DIR
-evercurrent history --warehouse DIR
+evercurrent verify --warehouse DIR [VIEW ...]
+evercurrent history --warehouse DIR [--last 20]
 evercurrent compact --warehouse DIR [--keep 100]
+
+The exit code is 0 if all is well, 1 for an error (the message is on the standard error), 2 for a wrong command line, 3 if
+`verify` found a view that differs, 130 if interrupted.
 """
 
 from __future__ import annotations
@@ -13,105 +16,135 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
-from evercurrent.errors import EvercurrentError
+from evercurrent.errors import EvercurrentError, QueryError
+
+if TYPE_CHECKING:
+    from evercurrent.cli.settings import Settings
+
+FINE, FAILED, MISUSED, DIFFERS, INTERRUPTED = 0, 1, 2, 3, 130
+
+COMMANDS = {
+    "run": "define what a SQL file says, then take in what is new",
+    "refresh": "take in what is new in the sources",
+    "explain": "show how views are kept, and what a batch would cost",
+    "verify": "compare views with what Spark's SQL returns for their queries",
+    "history": "list the versions",
+    "compact": "merge segments and remove old versions",
+}
 
 
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser("evercurrent", description="Views that stay current, on Spark.")
+    top.add_argument("--version", action="version", version=f"evercurrent {version('evercurrent')}")
     commands = top.add_subparsers(dest="command", required=True)
-    for name, text in (
-        ("run", "define what a SQL file says, then take in what is new"),
-        ("refresh", "take in what is new in the sources"),
-        ("explain", "show how views are kept"),
-        ("verify", "compare every view with what Spark's SQL returns for its query"),
-        ("history", "list the versions"),
-        ("compact", "merge segments and remove old versions"),
-    ):
-        command = commands.add_parser(name, help=text)
-        command.add_argument("--warehouse", required=True, metavar="DIR", help="the folder of the warehouse")
-        command.add_argument("--master", default="local[*]", help="the Spark master (default: local[*])")
-        if name == "run":
-            command.add_argument("pipeline", type=Path, help="a file of SQL definitions")
+    for name, text in COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("--warehouse", metavar="DIR", help="the folder of the warehouse")
+        command.add_argument("--master", help="the Spark master (default: local[*])")
+        command.add_argument(
+            "--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of the Spark session"
+        )
+        command.add_argument(
+            "--settings", type=Path, metavar="FILE", help="a TOML file (run: the one beside the pipeline)"
+        )
+        match name:
+            case "run":
+                command.add_argument("pipeline", type=Path, help="a file of SQL definitions")
+            case "explain":
+                command.add_argument("view", nargs="?")
+                command.add_argument(
+                    "--stage", choices=("calculus", "normal", "algebra", "optimised", "program")
+                )
+            case "verify":
+                command.add_argument("views", nargs="*", metavar="VIEW")
+            case "history":
+                command.add_argument("--last", type=int, default=20, help="how many versions (default: 20)")
+            case "compact":
+                command.add_argument("--keep", type=int, help="how many versions to keep (default: 100)")
+            case _:
+                pass
         if name in ("run", "refresh"):
             command.add_argument(
                 "--full", action="append", default=[], metavar="SOURCE", help="compare a source as a whole"
             )
-        if name == "explain":
-            command.add_argument("view", nargs="?")
-            command.add_argument("--stage", choices=("calculus", "normal", "algebra", "optimised", "program"))
-        if name == "compact":
-            command.add_argument("--keep", type=int, default=100, help="how many versions to keep")
+            command.add_argument("--batch", metavar="NAME", help="a batch of this name is taken in only once")
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The console script."""
     options = parser().parse_args(arguments)
-    console = Console(soft_wrap=True)
+    problems = Console(stderr=True, soft_wrap=True, highlight=False)
     try:
-        return perform(options, console)
+        return perform(options, Console(soft_wrap=True, highlight=False))
     except EvercurrentError as problem:
-        Console(stderr=True, soft_wrap=True).print(
-            f"[red]error:[/red] {problem}", markup=True, highlight=False
-        )
-        return 1
+        # The text is data: what looks like markup in it is not.
+        problems.print(Text.assemble(("error: ", "bold red"), str(problem)))
+        return FAILED
+    except KeyboardInterrupt:
+        problems.print("interrupted; what was committed stays, and the rest has changed nothing")
+        return INTERRUPTED
+
+
+def settings_of(options: argparse.Namespace) -> Settings:
+    from evercurrent.cli.settings import Settings, read_settings, toml_settings
+
+    if options.settings is not None and not options.settings.is_file():
+        raise QueryError(f"there is no file {options.settings}")
+    if options.command != "run":
+        return toml_settings(options.settings) if options.settings is not None else Settings()
+    if not options.pipeline.is_file():
+        raise QueryError(f"there is no file {options.pipeline}")
+    return read_settings(options.pipeline, options.settings)
 
 
 def perform(options: argparse.Namespace, console: Console) -> int:
-    from evercurrent.cli.pipeline import define
+    settings = settings_of(options)
+    warehouse = options.warehouse or settings.warehouse
+    if warehouse is None:
+        raise QueryError(
+            "which warehouse?", hint="--warehouse DIR, or warehouse = 'DIR' in the pipeline's TOML file"
+        )
+    if options.command != "run" and not (Path(warehouse) / "_log").is_dir():
+        raise QueryError(
+            f"there is no warehouse in {warehouse}",
+            hint="evercurrent run pipeline.sql --warehouse DIR makes one",
+        )
+    conf = dict(settings.spark)
+    for pair in options.conf:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise QueryError(f"--conf {pair}: a setting is NAME=VALUE")
+        conf[name] = value
+    from evercurrent.cli import commands
     from evercurrent.engine.spark.session import local_session
     from evercurrent.warehouse.database import Warehouse
 
-    if options.command == "run" and not options.pipeline.is_file():
-        console.print(f"there is no file {options.pipeline}")
-        return 2
     with console.status("starting Spark"):
-        db = Warehouse(local_session(options.master), options.warehouse)
+        db = Warehouse(local_session(options.master or settings.master or "local[*]", conf), warehouse)
     match options.command:
-        case "run" | "refresh":
-            if options.command == "run":
-                with console.status("defining") as status:
-                    for line in define(db, options.pipeline):
-                        console.print(f"  {line}", highlight=False)
-                        status.update(f"defining: {line}")
-            with console.status("refreshing"):
-                run = db.refresh(full=options.full)
-            console.print(str(run), highlight=False)
+        case "run":
+            commands.define(db, options.pipeline, settings, console)
+            commands.refresh(db, options.full, options.batch, console)
+        case "refresh":
+            commands.refresh(db, options.full, options.batch, console)
         case "explain":
-            for name in [options.view] if options.view else db.views:
-                console.print(str(db.view(name).explain(options.stage)), highlight=False, markup=False)
+            commands.explain(db, options.view, options.stage, console)
         case "verify":
-            report = db.verify()
-            console.print(str(report), highlight=False, markup=False)
-            return 0 if report else 1
+            return FINE if commands.verify(db, options.views or db.views, console) else DIFFERS
         case "history":
-            console.print(history(db))
+            commands.history(db, options.last, console)
         case _:
-            with console.status("compacting"):
-                merged = db.compact()
-                freed = db.vacuum(keep=options.keep)
-            console.print(f"{merged} stores were merged, {freed / 1e6:.1f} MB were freed")
-    return 0
-
-
-def history(db: object) -> Table:
-    from evercurrent.warehouse.database import Warehouse
-
-    assert isinstance(db, Warehouse)
-    table = Table("version", "what", "batch", "rows in", "rows changed", "seconds")
-    for entry in db._core.engine.log.entries():
-        rows = sum(entry.record.get("rows_in", {}).values())
-        changed = sum(v[3] for v in entry.record.get("views", ()))
-        seconds = entry.record.get("seconds", 0.0)
-        table.add_row(
-            str(entry.version), entry.kind, entry.batch or "", f"{rows:,}", f"{changed:,}", f"{seconds:.2f}"
-        )
-    return table
+            keep = options.keep if options.keep is not None else settings.keep
+            commands.compact(db, 100 if keep is None else keep, console)
+    return FINE
 
 
 if __name__ == "__main__":

@@ -1,69 +1,70 @@
-"""A pipeline is one SQL file: definitions, and comment lines that name the tables that others write.
-
-    -- source: orders delta lake/orders key=o_orderkey
-    -- source: lineitem parquet lake/lineitem
-    CREATE VIEW revenue AS SELECT ...;
+"""A pipeline is one SQL file: definitions, in order, with their settings (`settings`).
 
 Running a pipeline again changes what has changed: a definition with the same text is left alone, a view with another text
-is replaced. Paths are relative to the file.
+or another policy is replaced, and what the file no longer names stays as it is.
 """
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from evercurrent.errors import QueryError
+from evercurrent.cli.settings import Settings, ViewSettings
+from evercurrent.errors import EvercurrentError, QueryError
 from evercurrent.frontend.sql.parse import parse_script, parse_statement
 from evercurrent.frontend.sql.statements import CreateAssertion, CreateTable, CreateView
 from evercurrent.warehouse.database import Warehouse
-
-MARK = "-- source:"
-
-
-@dataclass(frozen=True)
-class SourceLine:
-    name: str
-    format: Any
-    path: str
-    key: tuple[str, ...]
+from evercurrent.warehouse.publish import definition_of
 
 
-def source_lines(text: str) -> Iterator[SourceLine]:
-    """The sources that a pipeline names.
-
-    >>> list(source_lines("-- source: o delta lake/o key=a,b"))
-    [SourceLine(name='o', format='delta', path='lake/o', key=('a', 'b'))]
-    """
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip().lower().startswith(MARK):
-            continue
-        words = shlex.split(line.strip()[len(MARK) :])
-        keys = [w.removeprefix("key=") for w in words[3:] if w.startswith("key=")]
-        if len(words) - len(keys) != 3:
-            raise QueryError(
-                f"line {number} is no source: {line.strip()}",
-                hint="-- source: NAME delta|parquet PATH [key=A,B]",
-            )
-        yield SourceLine(words[0], words[1], words[2], tuple(k for ks in keys for k in ks.split(",") if k))
-
-
-def define(db: Warehouse, file: Path) -> Iterator[str]:
-    """Bring the definitions of a warehouse to those of a file; tells what was done, one by one."""
+def statements(file: Path) -> list[tuple[str, int]]:
+    """The statements of a file, with the lines at which they begin."""
     text = file.read_text()
-    for line in source_lines(text):
-        path = line.path if Path(line.path).is_absolute() else str(file.parent / line.path)
-        known = line.name.lower() in {t.lower() for t in db.tables}
-        db.source(line.name, format=line.format, path=path, key=line.key)
-        yield f"source {line.name}: {'unchanged' if known else 'declared'}"
+    found = []
+    at = 0
     for one in parse_script(text):
-        yield define_one(db, one)
+        place = text.find(one, at)
+        at = max(at, place + len(one))
+        found.append((one, text.count("\n", 0, max(place, 0)) + 1))
+    return found
 
 
-def define_one(db: Warehouse, text: str) -> str:
+def steps(file: Path, settings: Settings) -> int:
+    """How many things `define` tells of."""
+    return len(settings.sources) + len(statements(file))
+
+
+def define(db: Warehouse, file: Path, settings: Settings) -> Iterator[str]:
+    """Bring the definitions of a warehouse to those of a file; tells what was done, one by one."""
+    for declaration in settings.sources:
+        known = declaration.name.lower() in {t.lower() for t in db.tables}
+        db.source(
+            declaration.name,
+            format=declaration.format,  # type: ignore[arg-type]
+            path=declaration.path,
+            table=declaration.table,
+            key=declaration.key,
+            options=declaration.options,
+        )
+        yield f"source {declaration.name}: {'unchanged' if known else 'declared'}"
+    named = set()
+    for text, line in statements(file):
+        try:
+            kind, name, told = define_one(db, text, settings)
+        except EvercurrentError as problem:
+            problem.message = f"{file.name}, line {line}: {problem.message}"
+            raise
+        named.add((kind, name.lower()))
+        yield f"{kind} {name}: {told}"
+    for name in settings.views:
+        if ("view", name) not in named:
+            raise QueryError(
+                f"{file.with_suffix('.toml').name}: [views.{name}] is for a view that {file.name} does not define"
+            )
+
+
+def define_one(db: Warehouse, text: str, settings: Settings) -> tuple[str, str, str]:
+    """Define one thing; tells its kind, its name and what was done."""
     statement = parse_statement(text, db._core.catalog)
     match statement:
         case CreateTable(table):
@@ -73,17 +74,26 @@ def define_one(db: Warehouse, text: str) -> str:
         case CreateAssertion(assertion):
             kind, name = "assertion", assertion.name
         case _:
-            raise QueryError("a pipeline holds definitions: CREATE TABLE, VIEW or ASSERTION", hint=text[:60])
-    known = {(d["kind"], d["name"].lower()): d["text"] for d in db._core.snapshot.definitions}
+            raise QueryError(
+                "a pipeline holds definitions: CREATE TABLE, CREATE VIEW and CREATE ASSERTION",
+                hint=f"this is something else: {text[:60]}",
+            )
+    wanted = settings.views.get(name.lower(), ViewSettings()) if kind == "view" else ViewSettings()
+    known = {(d["kind"], d["name"].lower()): d for d in db._core.snapshot.definitions}
     before = known.get((kind, name.lower()))
-    if before == text:
-        return f"{kind} {name}: unchanged"
     if before is None:
-        db.execute(text)
-        return f"{kind} {name}: created"
-    if kind != "view":
+        db.execute(text, policy=wanted.policy)  # type: ignore[arg-type]
+        told = "created"
+    elif before["text"] == text and (wanted.policy is None or wanted.policy == before["policy"]):
+        told = "unchanged"
+    elif kind != "view":
         raise QueryError(
             f"{kind} {name} is there with another definition", hint=f"DROP {kind.upper()} {name} first"
         )
-    db.replace_view(text)
-    return f"view {name}: replaced"
+    else:
+        db.replace_view(text, policy=wanted.policy)  # type: ignore[arg-type]
+        told = "replaced"
+    if wanted.publish is not None and wanted.publish != definition_of(db._core, name).get("publish", True):
+        db.publish(name, wanted.publish)
+        told += ", published " + ("nowhere" if wanted.publish is False else str(wanted.publish))
+    return kind, name, told

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -63,18 +64,20 @@ def tune(session: SparkSession, large: bool, partitions: int | None = None) -> N
     session.conf.set("spark.sql.shuffle.partitions", str(wanted))
 
 
-def local_session(master: str) -> SparkSession:
-    """A session for the command line and the examples: quiet, without a web page."""
+def local_session(master: str, settings: Mapping[str, str] | None = None) -> SparkSession:
+    """A session for the command line and the examples: quiet, without a web page unless `settings` ask for it."""
     try:
-        session = (
+        builder = (
             SparkSession.builder.master(master)
             .appName("evercurrent")
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.session.timeZone", "UTC")
             .config("spark.log.level", "ERROR")
-            .getOrCreate()
         )
+        for name, value in (settings or {}).items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
     except Exception as problem:
         raise UnsupportedError(
             f"Spark could not be started: {problem}",

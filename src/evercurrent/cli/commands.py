@@ -1,0 +1,128 @@
+"""What each command does and shows. Names of views and values are data: rich reads no markup in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from evercurrent.cli.pipeline import define as define_pipeline
+from evercurrent.cli.pipeline import steps
+from evercurrent.cli.settings import Settings
+from evercurrent.display import bytes_text
+from evercurrent.warehouse.database import Warehouse
+from evercurrent.warehouse.record import RunRecord
+
+
+def bar(console: Console) -> Progress:
+    """A bar that is there while something is going on, on a terminal only."""
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    return Progress(*columns, console=console, transient=True)
+
+
+def define(db: Warehouse, pipeline: Path, settings: Settings, console: Console) -> None:
+    with bar(console) as progress:
+        task = progress.add_task("defining", total=steps(pipeline, settings))
+        for told in define_pipeline(db, pipeline, settings):
+            progress.console.print(Text(f"  {told}"))
+            progress.update(task, advance=1, description=f"defining: {told.partition(':')[0]}")
+
+
+def refresh(db: Warehouse, full: Sequence[str], batch: str | None, console: Console) -> None:
+    before = db.version
+    with console.status("refreshing"):
+        run = db.refresh(full=full, batch=batch)
+    if run.repeated:
+        console.print(Text(str(run)))
+    elif run.version == before:
+        console.print(f"version {run.version}: nothing is new")
+    else:
+        console.print(Text(run.headline()))
+        for note in run.notes:
+            console.print(Text(f"  {note}", style="dim"))
+        console.print(views_table(run))
+
+
+def views_table(run: RunRecord) -> Table:
+    """What was done for each view."""
+    table = Table()
+    for name, right in (
+        ("view", False),
+        ("strategy", False),
+        ("rows in", True),
+        ("rows changed", True),
+        ("read", True),
+        ("seconds", True),
+        ("reason", False),
+    ):
+        table.add_column(name, justify="right" if right else "left", overflow="fold")
+    for v in run.views:
+        table.add_row(
+            Text(v.view),
+            v.strategy,
+            f"{v.rows_in:,}",
+            f"{v.rows_changed:,}",
+            bytes_text(v.bytes_read),
+            f"{v.seconds:.2f}",
+            Text(v.reason),
+        )
+    return table
+
+
+def explain(db: Warehouse, view: str | None, stage: str | None, console: Console) -> None:
+    if stage is None:
+        console.print(Text(str(db.explain(view))))
+        return
+    for name in [view] if view else db.views:
+        console.print(Text(str(db.view(name).explain(stage))))
+
+
+def verify(db: Warehouse, views: Iterable[str], console: Console) -> bool:
+    names = list(views)
+    right = True
+    with bar(console) as progress:
+        task = progress.add_task("verifying", total=len(names))
+        for name in names:
+            report = db.verify([name])
+            right = right and bool(report)
+            for one in report.views:
+                progress.console.print(Text(str(one), style="" if one else "red"))
+            progress.update(task, advance=1)
+    return right
+
+
+def history(db: Warehouse, last: int, console: Console) -> None:
+    table = Table("version", "when", "what", "batch")
+    for name in ("rows in", "rows changed", "read", "seconds"):
+        table.add_column(name, justify="right")
+    entries = list(db._core.engine.log.entries())
+    for entry in entries[-last:] if last > 0 else entries:
+        run = RunRecord.of_json(entry.version, entry.batch, entry.record)
+        table.add_row(
+            str(entry.version),
+            datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M:%S"),
+            entry.kind,
+            Text(entry.batch or ""),
+            f"{sum(run.rows_in.values()):,}",
+            f"{sum(v.rows_changed for v in run.views):,}",
+            bytes_text(run.bytes_read),
+            f"{run.seconds:.2f}",
+        )
+    console.print(table)
+
+
+def compact(db: Warehouse, keep: int, console: Console) -> None:
+    with console.status("compacting"):
+        merged = db.compact()
+        freed = db.vacuum(keep=keep)
+    console.print(f"{merged} stores were merged, {bytes_text(freed)} were freed")

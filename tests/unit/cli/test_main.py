@@ -1,0 +1,135 @@
+"""The command line, without Spark: batches of this size need none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evercurrent.cli.main import DIFFERS, FAILED, FINE, main
+from evercurrent.engine.spark import engine, session
+from evercurrent.warehouse import database
+from evercurrent.warehouse.database import Warehouse
+
+PIPELINE = """-- What customers spend.
+CREATE TABLE orders (id INT PRIMARY KEY, customer STRING, total INT);
+
+CREATE VIEW spend AS
+    SELECT customer, sum(total) AS total FROM orders GROUP BY customer;
+CREATE ASSERTION cheap CHECK (NOT EXISTS (SELECT 1 FROM orders WHERE total > 100));
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A pipeline and its TOML file, in a folder of their own; Spark is never started."""
+    monkeypatch.setattr(engine, "private", lambda spark: None)
+    monkeypatch.setattr(session, "local_session", lambda master, conf: None)
+    monkeypatch.setattr("rich.console.Console.width", 200)
+    (tmp_path / "p.sql").write_text(PIPELINE)
+    (tmp_path / "p.toml").write_text("warehouse = 'w'\n[views.spend]\npublish = 'out'\n")
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out
+
+
+def test_a_pipeline_is_defined_once(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(place / "p.sql")]) == FINE
+    first = said(capsys)
+    assert "table orders: created" in first and "assertion cheap: created" in first
+    assert "view spend: created, published" in first and "nothing is new" in first
+    assert (place / "out" / "_delta_log").is_dir() and not (place / "w" / "views" / "spend").exists()
+    assert main(["run", str(place / "p.sql")]) == FINE
+    again = said(capsys)
+    assert again.count("unchanged") == 3 and "created" not in again
+    (place / "p.sql").write_text(PIPELINE.replace("sum(total)", "max(total)"))
+    (place / "p.toml").write_text("warehouse = 'w'\n[views.spend]\npolicy = 'auto'\npublish = false\n")
+    assert main(["run", str(place / "p.sql")]) == FINE
+    assert "view spend: replaced, published nowhere" in said(capsys)
+    db = Warehouse(None, place / "w")
+    definition = next(d for d in db._core.snapshot.definitions if d["name"] == "spend")
+    assert (definition["policy"], definition["publish"]) == ("auto", False)
+
+
+def test_the_other_commands(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(place / "p.sql")]) == FINE
+    db = Warehouse(None, place / "w")
+    db.apply({"orders": [{"_change_type": "insert", "id": 1, "customer": "[b]", "total": 5}]}, batch="[red]")
+    capsys.readouterr()
+    at = ["--warehouse", str(place / "w")]
+    assert main(["history", *at]) == FINE
+    listed = said(capsys)
+    assert "[red]" in listed and "CREATE VIEW" in listed and "batch" in listed
+    assert main(["history", "--last", "1", *at]) == FINE
+    assert "CREATE VIEW" not in said(capsys)
+    assert main(["explain", *at]) == FINE
+    assert "spend" in said(capsys)
+    assert main(["explain", "spend", "--stage", "program", *at]) == FINE
+    assert "orders" in said(capsys)
+    assert main(["compact", "--keep", "1", *at]) == FINE
+    assert "freed" in said(capsys)
+    assert main(["refresh", "--settings", str(place / "p.toml")]) == FINE
+    assert "nothing is new" in said(capsys)
+    assert Warehouse(None, place / "w").view("spend").rows() == [("[b]", 5)]
+
+
+def test_a_view_that_differs_has_an_exit_code_of_its_own(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from evercurrent.session.verify import Report, Verified
+
+    main(["run", str(place / "p.sql")])
+    for missing, code in (([], FINE), ([("Ann", 3)], DIFFERS)):
+        report = Report((Verified("spend", 1, list(missing)),))
+        monkeypatch.setattr(database, "verify", lambda core, names, report=report: report)
+        assert main(["verify", "--warehouse", str(place / "w")]) == code
+    assert "missing     ('Ann', 3)" in said(capsys)
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("CREATE VIEW v AS\n  SELECT nothing FROM orders;", ["p.sql, line 7:", "nothing", "^"]),
+        ("DROP TABLE orders;", ["p.sql, line 7:", "a pipeline holds definitions"]),
+        ("CREATE VIEW v AS SELEC 1;", ["p.sql", "^"]),
+    ],
+)
+def test_errors_show_the_file_and_the_place(
+    place: Path, capsys: pytest.CaptureFixture[str], sql: str, words: list[str]
+) -> None:
+    (place / "p.sql").write_text(PIPELINE + sql)
+    assert main(["run", str(place / "p.sql")]) == FAILED
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and all(word in error for word in words), error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "nowhere.sql"], "there is no file nowhere.sql"),
+        (["refresh"], "which warehouse?"),
+        (["refresh", "--warehouse", "nowhere"], "there is no warehouse in nowhere"),
+        (["refresh", "--settings", "nowhere.toml"], "there is no file nowhere.toml"),
+    ],
+)
+def test_what_is_missing_is_said(
+    place: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    assert main(arguments) == FAILED
+    assert words in capsys.readouterr().err
+    assert not Path("nowhere").exists()
+
+
+def test_a_wrong_command_line(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["rum"])
+    assert left.value.code == 2 and "invalid choice" in capsys.readouterr().err
+    main(["run", str(place / "p.sql")])
+    assert main(["refresh", "--warehouse", str(place / "w"), "--conf", "x"]) == FAILED
+    assert main(["refresh", "--warehouse", str(place / "w"), "--full", "orders"]) == FAILED
+    assert "there is no source 'orders'" in capsys.readouterr().err
+    (place / "p.toml").write_text("warehouse = 'w'\n[views.spent]\npolicy = 'auto'\n")
+    assert main(["run", str(place / "p.sql")]) == FAILED
+    assert "[views.spent] is for a view that p.sql does not define" in capsys.readouterr().err
