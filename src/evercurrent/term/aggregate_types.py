@@ -173,3 +173,7 @@ def infer_bits(types: Types, options: Options) -> Signature:
     if not isinstance(types[0], Integer):
         raise TypeMismatch(f"an integer is needed, not {types[0]}")
     return Signature(types, types[0])
+
+
+def infer_monoid(types: Types, options: Options) -> Signature:
+    raise TypeMismatch("a monoid is made of Python functions: g.aggregate(ec.monoid(...), ...)")

@@ -38,6 +38,7 @@ from evercurrent.term.aggregate_types import (
     infer_count,
     infer_doubles,
     infer_listagg,
+    infer_monoid,
     infer_ordered,
     infer_pair_avg,
     infer_percentile,
@@ -61,6 +62,7 @@ from evercurrent.term.readings import (
     read_extreme,
     read_listagg,
     read_mode,
+    read_monoid,
     read_pair_avg,
     read_percentile,
     read_set,
@@ -178,6 +180,7 @@ TABLE: dict[str, AggregateFunction] = {
         AggregateFunction("bit_and", infer_bits, read_bits(lambda x, y: x & y), repeats=False),
         AggregateFunction("bit_or", infer_bits, read_bits(lambda x, y: x | y), repeats=False),
         AggregateFunction("bit_xor", infer_bits, read_bits(lambda x, y: x ^ y)),
+        AggregateFunction("monoid", infer_monoid, read_monoid),
     )
 }
 

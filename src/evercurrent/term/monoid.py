@@ -20,12 +20,13 @@ from evercurrent.errors import EvaluationError, EvercurrentError
 
 @dataclass(frozen=True, eq=False)
 class MonoidFunctions:
-    """What a monoid is made of; equal only to itself."""
+    """What a monoid is made of; equal only to itself. `unit` makes an element of a value."""
 
     zero: Any
     combine: Callable[[Any, Any], Any]
     inverse: Callable[[Any], Any] | None
     finish: Callable[[Any], Any] | None
+    unit: Callable[[Any], Any] | None = None
 
     def __repr__(self) -> str:
         name = getattr(self.combine, "__qualname__", "combine").rsplit(".", 1)[-1]
@@ -36,7 +37,7 @@ def fold(monoid: MonoidFunctions, values: Iterable[Any]) -> Any:
     """The values, as users see them, combined."""
     result = monoid.zero
     for value in values:
-        result = monoid.combine(result, value)
+        result = monoid.combine(result, value if monoid.unit is None else monoid.unit(value))
     return result
 
 

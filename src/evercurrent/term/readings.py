@@ -14,10 +14,11 @@ from typing import Any
 
 from evercurrent.data.order import sort_key
 from evercurrent.data.types import BINARY, Decimal, Float, Integer, Interval, Type
-from evercurrent.data.values import NAN
+from evercurrent.data.values import NAN, give_out, take_in
 from evercurrent.term.aggregate_types import fractions
 from evercurrent.term.functions.exact import POWERS, checked_decimal, checked_integer, divide_half_up, rescale
 from evercurrent.term.moments import nearest
+from evercurrent.term.monoid import fold, guarded
 from evercurrent.term.nodes import Aggregate
 from evercurrent.term.percentiles import continuous, discrete
 
@@ -168,3 +169,11 @@ def read_values(a: Aggregate, rows: Sequence[Row]) -> Row:
 
 def read_set(a: Aggregate, rows: Sequence[Row]) -> Row:
     return tuple(dict.fromkeys(x for (x,) in rows))
+
+
+def read_monoid(a: Aggregate, rows: Sequence[Row]) -> Any:
+    """The values folded by a user's functions, from its zero."""
+    (monoid,) = a.options
+    value = a.args[0].type
+    total = guarded(monoid, fold, monoid, [give_out(value, x) for (x,) in rows])
+    return take_in(a.type, total if monoid.finish is None else guarded(monoid, monoid.finish, total))

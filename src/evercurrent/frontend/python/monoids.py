@@ -36,14 +36,17 @@ def monoid(
     *,
     inverse: Callable[[Any], Any] | None = None,
     finish: Callable[[Any], Any] | None = None,
+    unit: Callable[[Any], Any] | None = None,
     returns: Any = None,
 ) -> Monoid:
     """An aggregate: values are combined from `zero`; `inverse` takes one out again; `finish` is what is read.
 
+    `unit` makes of each value what is combined (a set of one, say); without it, that is the value itself.
+
     `returns` is the type of the result: an annotation (`int`, `list[str]`). Without it, it is that of `finish`'s annotation,
     or of `zero`.
     """
-    return Monoid(MonoidFunctions(zero, combine, inverse, finish), returns)
+    return Monoid(MonoidFunctions(zero, combine, inverse, finish, unit), returns)
 
 
 def monoid_aggregate(monoid: Monoid, terms: Sequence[Term], where: Term | None) -> Aggregate:
