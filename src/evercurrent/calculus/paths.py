@@ -5,6 +5,8 @@ A front end writes `e.dept.name` as `Field(Field(e, "dept"), "name")`, the inner
 
     bag{ (n: e.dept.name) | e <- Emps, p }  =  bag{ (n: d.name) | e <- Emps, d <-outer Depts on d.oid = e.dept, p }
 
+A step through the identity of a record of an extent is a member of that record: `e.oid.name` is `e.name`.
+
 An identity is a key, so the outer generator neither repeats nor drops a record: nil and dangling references step to NULL.
 Equal paths share one generator. Where a condition rejects NULL the optimiser makes the join an inner one. Grouping, windows,
 order and outer joins have no qualifiers: there the source is wrapped in a comprehension that carries the path as one more
@@ -130,13 +132,28 @@ class _Host:
         return replace(step, of=self.object(step.of))
 
     def object(self, reference: Term) -> Variable:
-        found = self.found.get(reference)
+        found = self.found.get(reference) or self.itself(reference)
         if found is None:
             assert isinstance(reference.type, Reference)
             found, generator = self.resolver.lookup(reference, reference.type)
             self.found[reference] = found
             self.add(generator)
         return found
+
+    def itself(self, reference: Term) -> Variable | None:
+        """The variable over an extent, where the reference is the identity of its records."""
+        match reference:
+            case Field(Variable(name), member, Reference(target)) if member == OID:
+                for q in self.made:
+                    if (
+                        isinstance(q, Generator | OuterGenerator)
+                        and q.variable.name == name
+                        and isinstance(q.source, Relation)
+                    ):
+                        of = self.resolver.catalog.schema.of_relation(q.source.name)
+                        if of is not None and self.resolver.catalog.schema.is_a(of.name, target):
+                            return q.variable
+        return None
 
 
 class _Wrapping(_Host):

@@ -205,3 +205,16 @@ def test_no_path_in_a_lambda() -> None:
     term = build.call("transform", many, Lambda((item,), body, body.type))
     with pytest.raises(UnsupportedError, match="lambda"):
         resolve(Values(((term,),), fields(("n", Array(STRING)))), CATALOG)
+
+
+def test_a_step_through_the_identity_of_a_record_is_its_member() -> None:
+    query = Comprehension(
+        "bag",
+        (step(SCHEMA, build.field(E, "oid"), "name"), path(E, "dept", "name")),
+        (Generator(E, EMPS),),
+        fields(("n", STRING), ("d", STRING)),
+    )
+    resolved = resolve(query, CATALOG)
+    assert isinstance(resolved, Comprehension)
+    assert resolved.head[0] == build.field(E, "name")
+    assert len(resolved.qualifiers) == 2, "only the department is looked up"
