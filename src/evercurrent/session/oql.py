@@ -27,6 +27,7 @@ from evercurrent.frontend.oql.parse import parse, parse_one
 from evercurrent.session.definition import check_unstored
 from evercurrent.session.execute import answer
 from evercurrent.session.installation import defining, install
+from evercurrent.session.oql_methods import capturing
 from evercurrent.session.oql_values import Stitcher
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def query(session: Session, text: str, pending: bool) -> Any:
 def context_of(catalog: Catalog) -> Context:
     """A fresh translation over a catalog."""
     macros = {name: cast(syntax.Define, parse(text)[0]) for name, text in catalog.macros.items()}
-    return Context(catalog, macros, catalog.aliases)
+    return Context(catalog, macros, catalog.aliases, capture=capturing(catalog.schema))
 
 
 # --- definitions ---------------------------------------------------------------------------------------------

@@ -198,6 +198,8 @@ def _single(context: Context, collection: Many) -> tuple[Expr, Term]:
 
 def indexed(context: Context, expr: Expr, at: One, place: Place | None) -> tuple[Expr, Term]:
     """`list[at]` or `dictionary[at]`, and whether there is such an element."""
+    if isinstance(expr, One) and isinstance(expr.kind, Coll) and expr.kind.kind == "list":
+        return _item(expr, at)
     collection = many(context, expr, place)
     if collection.position is not None:
         test = Filter(build.call("eq", collection.position, at.term, place=place))
@@ -208,7 +210,11 @@ def indexed(context: Context, expr: Expr, at: One, place: Place | None) -> tuple
         if at.term.value < 0:
             return _single(context, ranked(context, collection, 0, 0))
         return _single(context, ranked(context, collection, 1, at.term.value))
-    value = one(context, collection)
+    return _item(one(context, collection), at)
+
+
+def _item(value: One, at: One) -> tuple[Expr, Term]:
+    """An element of an array, and whether there is such a one."""
     assert isinstance(value.kind, Coll)
     index = build.cast(at.term, INT)
     inside = build.conjunction(
@@ -226,11 +232,16 @@ def sliced(context: Context, expr: Expr, low: One, high: One, place: Place | Non
     collection = many(context, expr, place)
     if collection.shape != "list":
         raise wrong(f"a {collection.shape} has no positions", place, hint="order by makes a list")
-    if isinstance(low.term, Literal) and isinstance(high.term, Literal) and low.term.value is not None:
+    if (
+        not isinstance(expr, One)
+        and isinstance(low.term, Literal)
+        and isinstance(high.term, Literal)
+        and low.term.value is not None
+    ):
         if high.term.value is not None and collection.order:
             start = max(low.term.value, 0)
             return ranked(context, collection, max(high.term.value - start + 1, 0), start)
-    value = one(context, collection)
+    value = one(context, expr)
     start_at = build.call("greatest", build.cast(low.term, INT), build.lit(0))
     length = build.call(
         "greatest",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from evercurrent.calculus.nodes import Comprehension, Filter, Qualifier, Query
 from evercurrent.calculus.scope import Names
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.classes import Schema
+from evercurrent.catalog.classes import Operation, Schema
 from evercurrent.data.types import INT, Member
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.frontend.oql import syntax
@@ -33,13 +33,14 @@ class Context:
     """One translation.
 
     `macros` are definitions with parameters, by name; `aliases` are classes by the names that imports give them. `cautions` say
-    where UNDEFINED stands for an error, `checks` find out whether it does.
+    where UNDEFINED stands for an error, `checks` find out whether it does. `capture` makes a term of an operation's function.
     """
 
     catalog: Catalog
     macros: Mapping[str, syntax.Define] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     objects: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    capture: Callable[[Operation, str, Term, list[Term]], Term] | None = None
     names: Names = field(default_factory=Names)
     cautions: list[tuple[str, Place | None]] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
