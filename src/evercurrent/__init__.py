@@ -46,12 +46,20 @@ if TYPE_CHECKING:
     from evercurrent.frontend.python.query import Grouped, Query
     from evercurrent.frontend.python.recursion import recursive
     from evercurrent.frontend.python.selecting import select
+    from evercurrent.objects.entities import Entity, Inverse, operation
+    from evercurrent.objects.extents import Extent
+    from evercurrent.objects.handles import Object
     from evercurrent.session.python_views import LiveView, TableOf
 
 __version__ = "0.1.0"
 
 # Found when they are first used: the compiler is not imported with the package.
 _PYTHON = {
+    "Entity": "objects.entities",
+    "Extent": "objects.extents",
+    "Inverse": "objects.entities",
+    "Object": "objects.handles",
+    "operation": "objects.entities",
     "AnyQuery": "frontend.python.core",
     "Grouped": "frontend.python.query",
     "Joined": "frontend.python.joined",
@@ -94,16 +102,20 @@ __all__ = [
     "ConflictError",
     "ConstraintError",
     "Database",
+    "Entity",
     "EvaluationError",
     "EvercurrentError",
+    "Extent",
     "Feed",
     "Grouped",
     "InternalError",
+    "Inverse",
     "Joined",
     "Joined3",
     "JoinedMany",
     "LiveView",
     "Monoid",
+    "Object",
     "Query",
     "QueryError",
     "Report",
@@ -129,6 +141,7 @@ __all__ = [
     "length",
     "monoid",
     "opaque",
+    "operation",
     "recursive",
     "row",
     "select",

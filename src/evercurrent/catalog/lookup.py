@@ -6,6 +6,7 @@ import difflib
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import Dependant, all_dependants, dependants
+from evercurrent.catalog.extents import tables_of
 from evercurrent.catalog.nodes import Table, View
 from evercurrent.errors import QueryError
 
@@ -39,6 +40,16 @@ def unknown(kind: str, name: str, names: list[str]) -> QueryError:
     return QueryError(f"there is no {kind} {name!r}", hint=hint)
 
 
+def refuse_class_table(catalog: Catalog, name: str) -> None:
+    """The tables of a class come and go with it."""
+    for c in catalog.schema.classes.values():
+        if any(t.name.lower() == name.lower() for t in tables_of(catalog.schema, c.name)):
+            raise QueryError(
+                f"table {name} belongs to class {c.name}",
+                hint=f"db.drop_class({c.name!r}) drops it with the class",
+            )
+
+
 def to_drop(
     catalog: Catalog, kind: str, name: str, *, quietly: bool, cascade: bool
 ) -> list[Dependant] | None:
@@ -55,6 +66,8 @@ def to_drop(
                 raise unknown("assertion", name, [a.name for a in catalog.assertions.values()])
     if found is None:
         return None
+    if kind == "table":
+        refuse_class_table(catalog, name)
     needed = [] if kind == "assertion" else dependants(catalog, name)
     if needed and not cascade:
         raise QueryError(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.classes import Attribute, Schema, targets
+from evercurrent.data.collections import Bag
 from evercurrent.data.representation import FrozenMap, Record
 from evercurrent.data.types import Array, Collection, Map, Reference, Struct, Type
 from evercurrent.objects import raw
@@ -139,7 +140,7 @@ def strip(value: Any, thing: Object) -> Any:
             new = tuple(strip(x, thing) for x in value.values())
             changed = any(a is not b for a, b in zip(new, value.values(), strict=True))
             return Record(tuple(value), new) if changed else value
-        case tuple() | frozenset():
+        case tuple() | frozenset() | Bag():
             kept = [(x, strip(x, thing)) for x in value]
             if all(a is b for a, b in kept):
                 return value

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.classes import Attribute, Class
 from evercurrent.catalog.extents import Inside, Single, place_of
-from evercurrent.data.types import Collection, Map, Reference
+from evercurrent.data.types import Collection, Map, Reference, Struct
 from evercurrent.errors import QueryError
 from evercurrent.objects.handles import Object, gone
 from evercurrent.objects.kinds import Field, Kind, Sheet, fields_of
 from evercurrent.objects.owned import Owned, OwnedBag, OwnedDict, OwnedList, OwnedSet
 from evercurrent.objects.reading import Readers
+from evercurrent.objects.structs import OwnedStruct
 from evercurrent.objects.values import inside, taker
 from evercurrent.objects.writing import PRIVATE, Traits, rows_source, source
 
@@ -47,6 +48,7 @@ def build(space: Space, declared: Class) -> Kind:
     own = [f for f in kind.fields if f.declaring.name == declared.name]
     body: dict[str, Any] = {"__slots__": tuple(f"_{f.position}" for f in own), "_kind": kind}
     body["__module__"] = "evercurrent.objects"
+    body.update(space.bodies.get(declared.name, {}))
     for o in declared.operations:
         body[o.name] = _method(declared, o.name, o.function)
     kind.cls = type(declared.name, (parent,), body)
@@ -55,11 +57,24 @@ def build(space: Space, declared: Class) -> Kind:
     for f in kind.fields:
         f.slot = getattr(kind.cls, f"_{f.position}")
         f.get = attrgetter(f"_{f.position}")
+        if isinstance(f.type, Struct):
+            f.get = _struct_getter(f)
         if f.many:
             f.owned = _owned_class(space, kind, f)
             f.closed = _closed_class(f.owned)
     _write_rows(kind)
     return kind
+
+
+def _struct_getter(f: Field) -> Callable[[Any], Any]:
+    held = attrgetter(f"_{f.position}")
+
+    def get(thing: Any) -> Any:
+        if held(thing) is None:
+            return None
+        return OwnedStruct(lambda: held(thing), lambda new: f.set(thing, new))
+
+    return get
 
 
 def _unset(thing: Any, value: Any) -> None:

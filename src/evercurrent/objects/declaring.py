@@ -24,6 +24,22 @@ def declare(session: Session, text: str, operations: Mapping[str, Callable[..., 
         add_classes(session, classes_of(text, session.catalog.schema, operations))
 
 
+def declare_entities(session: Session, given: tuple[Any, ...]) -> list[type[Any]]:
+    """Add classes that are written in Python; the classes whose objects are the database's."""
+    from evercurrent.objects.entities import bodies_of, schema_of
+
+    with defining(session):
+        schema = schema_of(given, session.catalog.schema)
+        if session.space is None:
+            session.space = Space(session)
+        session.space.bodies.update(bodies_of(given))
+        add_classes(session, schema)
+    found = [session.space.kinds[c.__entity__.name].cls for c in given]
+    for entity, made in zip(given, found, strict=True):
+        entity.__entity__.made = made
+    return found
+
+
 def add_classes(session: Session, schema: Schema) -> None:
     """Make a larger schema the database's. Whatever fails has changed nothing."""
     catalog = session.catalog

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.lookup import unknown
@@ -11,7 +11,9 @@ from evercurrent.objects.handles import Object
 from evercurrent.objects.kinds import Kind
 
 if TYPE_CHECKING:
+    from evercurrent.objects.space import Space
     from evercurrent.session.session import Session
+    from evercurrent.session.subscriptions import Change, Subscription, When
 
 
 def kind_of(session: Session, name: str) -> Kind:
@@ -19,6 +21,24 @@ def kind_of(session: Session, name: str) -> Kind:
     if session.space is None:
         raise QueryError(f"there is no class {name!r}", hint="db.odl(text) declares classes")
     return session.space.kind(name)
+
+
+class ObjectChange:
+    """What one transaction has changed of the objects of an extent; deleted ones are handles that say so."""
+
+    def __init__(self, space: Space, change: Change) -> None:
+        gone = {row[0] for row in change.deleted}
+        come = {row[0] for row in change.inserted}
+        self.name, self.transaction = change.name, change.transaction
+        self.inserted = [space.at(oid) for oid in sorted(come - gone)]
+        self.updated = [space.at(oid) for oid in sorted(come & gone)]
+        self.deleted = [space.buried.get(oid) for oid in sorted(gone - come)]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Change of {self.name} in transaction {self.transaction}: "
+            f"+{len(self.inserted)} ~{len(self.updated)} -{len(self.deleted)}>"
+        )
 
 
 class Classes:
@@ -51,6 +71,7 @@ class Extent:
         found = schema.of_relation(name) or schema.classes.get(name)
         if found is None or session.space is None:
             raise unknown("extent", name, [c.relation for c in schema.classes.values()])
+        self._session = session
         self._space = session.space
         self._class = found.name
         self.name = found.relation
@@ -69,6 +90,15 @@ class Extent:
             and thing._kind.space is self._space
             and self._class in thing._kind.ancestors
         )
+
+    def subscribe(self, callback: Callable[[ObjectChange], object], *, when: When = "after") -> Subscription:
+        """Call `callback(change)` once for each transaction that changes objects of the extent.
+
+        `change.inserted`, `change.updated` and `change.deleted` are lists of objects. Collections of objects are tables of
+        their own: `db.table("Employees_dependents").subscribe(...)`.
+        """
+        space = self._space
+        return self._session.subscribe(self.name, lambda change: callback(ObjectChange(space, change)), when)
 
     def __bool__(self) -> bool:
         """An extent is always true; `len()` says whether there are objects."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evercurrent.catalog.classes import Schema
+    from evercurrent.objects.entities import Entity
     from evercurrent.objects.extents import Classes, Extent
     from evercurrent.objects.handles import Object
     from evercurrent.session.session import Session
@@ -22,6 +23,12 @@ class ObjectFace:
         from evercurrent.objects.declaring import declare
 
         declare(self._session, text, operations)
+
+    def declare(self, *entities: type[Entity]) -> None:
+        """Declare classes that are written in Python: `db.declare(Person, Employee)`; then `Employee(name="Ann")`."""
+        from evercurrent.objects.declaring import declare_entities
+
+        declare_entities(self._session, entities)
 
     def schema_odl(self) -> str:
         """All classes as ODL text."""
@@ -51,7 +58,11 @@ class ObjectFace:
         """A new object of a class: `db.new("employee", name="Ann", dept=sales)`."""
         from evercurrent.objects.extents import kind_of
 
-        return kind_of(self._session, class_name).cls(**values)
+        kind = kind_of(self._session, class_name)
+        for name in values:
+            if name not in kind.named:
+                kind.field(name)  # says what is meant
+        return kind.cls(**values)
 
     def delete(self, thing: Object) -> None:
         """Delete an object: references to it become nil, relationships and collections lose it."""

@@ -1,7 +1,7 @@
 """The class of all objects, and what becomes of those that are deleted.
 
 An object compares by identity, and there is one of it. Its public names are its properties and operations, and `oid`; what
-is called like something of Python's is reached as `ann["class"]` or by `get` and `set`. An object that is deleted, or that
+is called like something of Python's is reached as `ann["class"]`. An object that is deleted, or that
 was new in a transaction that was undone, changes its class: reading it says what happened. So no other object pays for
 that question.
 """
@@ -61,13 +61,3 @@ def gone(self: Object) -> Gone:
         if why == "was deleted"
         else "its transaction was undone",
     )
-
-
-def get(thing: Object, name: str) -> Any:
-    """A property of an object, whatever its name: `ec.get(ann, "class")`."""
-    return thing[name]
-
-
-def set(thing: Object, name: str, value: Any) -> None:
-    """Change a property of an object, whatever its name: `ec.set(ann, "class", 3)`."""
-    thing[name] = value

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from evercurrent.catalog.classes import Attribute, Class, Property, Schema
 from evercurrent.catalog.extents import OWNER, Apart, tables_of
@@ -74,12 +75,14 @@ class Space:
         self.schema = Schema()
         self.kinds: dict[str, Kind] = {}
         self.live: dict[int, Object] = {}
+        self.buried: WeakValueDictionary[int, Object] = WeakValueDictionary()
         self.work = Work(self)
         self.back: Backward | None = None  # who refers to whom; from the first deletion on
         self.sheets: dict[str, list[tuple[Kind, Sheet]]] = {}
         self.apart: dict[str, list[tuple[Kind, Field]]] = {}
         self.tables_read: frozenset[str] = frozenset()
         self.keys: dict[tuple[str, tuple[str, ...]], Key] = {}
+        self.bodies: dict[str, dict[str, Any]] = {}  # what classes written in Python have besides properties
         self.next = itertools.count(1).__next__
 
     # --- classes -------------------------------------------------------------------------------------------
@@ -152,7 +155,7 @@ class Space:
                 if (columns := readers.columns.get(sheet.table)) is not None
             )
             kind.read = tuple(s for s in kind.sheets if s.table in readers.tables)
-            told = any(s.table in readers.told for s in kind.sheets)
+            told = frozenset(n for n, s in enumerate(kind.sheets) if s.table in readers.told)
             guarded = frozenset(
                 f.position
                 for sheet in kind.sheets
@@ -174,7 +177,7 @@ class Space:
     def rescue(self, error: BaseException, journal: bool) -> None:
         """A trigger was stopped: every view as the objects are."""
         session = self.session
-        if journal and isinstance(error, Exception):
+        if journal and isinstance(error, Exception) and not any(session.maintenance.engine.core.lone):
             session.maintenance.undo()
         else:
             session.rebuild()
@@ -231,6 +234,7 @@ class Space:
             if f.many:
                 f.slot.__get__(thing).__class__ = f.closed
         thing.__class__ = cls
+        self.buried[thing.oid] = thing
 
     def revive(self, thing: Object) -> None:
         kind = thing._kind

@@ -7,13 +7,17 @@ of whatever is given, or raises; `inside` makes the second of the first.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
+import enum
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.classes import Attribute, Path
+from evercurrent.data.collections import Bag
 from evercurrent.data.representation import FrozenMap, Record
 from evercurrent.data.types import (
+    BIGINT,
     Array,
     Boolean,
     Collection,
@@ -69,11 +73,10 @@ def _taker(space: Space, attribute: Attribute, t: Type, path: Path) -> Function:
             return lambda value: _take_struct(t, names, parts, value)
         case Collection(kind, element):
             part = _taker(space, attribute, element, (*path, "element"))
-            order = sort_key(_plain(element), False, True)
-            return lambda value: _take_collection(t, kind, part, value, order)
+            return lambda value: _take_collection(t, kind, part, value)
         case Array(element):
             part = _taker(space, attribute, element, (*path, "element"))
-            return lambda value: _take_collection(t, "list", part, value, None)
+            return lambda value: _take_collection(t, "list", part, value)
         case Map(key, value_type):
             k = _taker(space, attribute, key, (*path, "key"))
             v = _taker(space, attribute, value_type, (*path, "value"))
@@ -91,6 +94,8 @@ def _limited(attribute: Attribute, t: Type, path: Path) -> Function:
             value = datetime.timedelta(
                 hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond
             )
+        elif isinstance(value, enum.Enum) and labels:
+            value = value.name
         found = take_in(t, value)
         if found is not None:
             if (least is not None and found < least) or (greatest is not None and found > greatest):
@@ -116,6 +121,8 @@ def _take_reference(space: Space, target: str, value: Any) -> Any:
 
 
 def _take_struct(t: Struct, names: tuple[str, ...], parts: list[Function], value: Any) -> Record:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         unknown = [k for k in value if k not in names]
         if unknown:
@@ -128,17 +135,13 @@ def _take_struct(t: Struct, names: tuple[str, ...], parts: list[Function], value
     return Record(names, tuple(None if v is None else p(v) for p, v in zip(parts, given, strict=True)))
 
 
-def _take_collection(t: Type, kind: str, part: Function, value: Any, order: Any) -> Any:
+def _take_collection(t: Type, kind: str, part: Function, value: Any) -> Any:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise BadValue(f"{value!r} is not a value of type {t}")
     items = [None if v is None else part(v) for v in value]
     if kind == "set":
         return frozenset(items)
-    if kind == "bag":
-        assert isinstance(t, Collection)
-        make = inside(t.element)
-        items.sort(key=lambda v: order(make(v)))
-    return tuple(items)
+    return Bag(items) if kind == "bag" else tuple(items)
 
 
 def _take_map(t: Map, key: Function, value: Function, given: Any) -> FrozenMap:
@@ -185,8 +188,6 @@ def inside(t: Type) -> Function:
 
 def _plain(t: Type) -> Type:
     """The type that values inside have the order of."""
-    from evercurrent.data.types import BIGINT
-
     return BIGINT if isinstance(t, Reference) else t
 
 
@@ -207,6 +208,9 @@ def outside(space: Space, t: Type) -> Function:
         case Collection("set", element):
             part = outside(space, element)
             return lambda v: None if v is None else frozenset(map(part, v))
+        case Collection("bag", element):
+            part = outside(space, element)
+            return lambda v: None if v is None else Bag(map(part, v))
         case Collection(_, element) | Array(element):
             part = outside(space, element)
             return lambda v: None if v is None else tuple(map(part, v))

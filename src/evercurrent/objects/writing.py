@@ -28,12 +28,12 @@ class Traits:
     """Who reads the objects of a kind.
 
     `reads`: for each sheet (by number) that views read, the positions of the fields that they read; only these stand in
-    the rows that triggers get. `told`: whether a change of one of the sheets must be told to someone, or can fail, so that
-    it takes a transaction. `guarded`: fields of which a change takes a transaction though others do not.
+    the rows that triggers get. `told`: the sheets of which a change must be told to someone, so that it takes a transaction.
+    `guarded`: fields of which a change takes a transaction though others do not.
     """
 
     reads: tuple[tuple[int, frozenset[int]], ...] = ()
-    told: bool = False
+    told: frozenset[int] = frozenset()
     guarded: frozenset[int] = frozenset()
     tracked: bool = False  # whether references to objects are found from their target
     journal: bool = False  # whether triggers can fail, so that they write down how to undo them
@@ -188,7 +188,8 @@ def setter_source(kind: Kind, f: Field, traits: Traits) -> str:
     if noted:
         write = [f"{p}back.forget(self, {p}f{i})", *write, f"{p}back.note(self, {p}f{i})"]
     lines.append(f"    if len({p}A) == 1:")
-    if not (reading and traits.told) and i not in traits.guarded:
+    told = any(f in kind.sheets[n].fields for n in traits.told)
+    if not told and i not in traits.guarded:
         quick = [f"{p}d{n}({row_source(kind.sheets[n], {i: 'old'}, 'self.oid', w)})" for n, w in reading]
         quick += write
         quick += [f"{p}i{n}({row_source(kind.sheets[n], {i: 'value'}, 'self.oid', w)})" for n, w in reading]

@@ -14,6 +14,7 @@ from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import all_dependants, view_order
+from evercurrent.catalog.lookup import refuse_class_table
 from evercurrent.catalog.nodes import Assertion, ForeignKey, Table, View
 from evercurrent.data.types import Decimal, Float, Integer, String, Type
 from evercurrent.errors import ConstraintError, QueryError, UnsupportedError
@@ -40,6 +41,7 @@ def create_table(
         old = session.catalog.table(table.name)
         catalog = session.catalog.with_table(table)
         if old is not None:
+            refuse_class_table(session.catalog, table.name)
             _check_children(session, catalog, table)
             catalog = _redefine_dependants(catalog, table.name, redefine)
         install(session, catalog, anew={table.name.lower()})
