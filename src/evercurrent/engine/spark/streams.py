@@ -1,16 +1,19 @@
 """Structured Streaming as a source: each micro-batch is a batch of the warehouse.
 
-A micro-batch is named by its stream and its number. Spark may send one again after a crash; the log knows its name, so it
-counts once.
+A micro-batch is named by the identity of its checkpoint and its number there. Spark may send one again after a crash; the
+log knows its name, so it counts once. A checkpoint that is thrown away and made anew has another identity: its batches
+are new ones, whatever their numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.streaming import StreamingQuery
 
 from evercurrent.engine.spark.intake import CHANGE_TYPE
 from evercurrent.errors import QueryError
@@ -18,7 +21,7 @@ from evercurrent.errors import QueryError
 Apply = Callable[[DataFrame, str], Any]
 
 
-def start(frame: DataFrame, name: str, checkpoint: str, apply: Apply, once: bool) -> Any:
+def start(frame: Any, name: str, checkpoint: str, apply: Apply, once: bool) -> StreamingQuery:
     """Start a streaming query that hands every micro-batch to `apply`, with its identity."""
     if not getattr(frame, "isStreaming", False):
         raise QueryError(
@@ -26,9 +29,39 @@ def start(frame: DataFrame, name: str, checkpoint: str, apply: Apply, once: bool
         )
 
     def take(batch: DataFrame, number: int) -> None:
+        identity = batch.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
         if CHANGE_TYPE not in batch.columns:
             batch = batch.withColumn(CHANGE_TYPE, F.lit("insert"))
-        apply(batch, f"stream {name} {number}")
+        apply(batch, f"stream {name} {identity} {number}")
 
     writer = frame.writeStream.queryName(name).option("checkpointLocation", checkpoint).foreachBatch(take)
     return (writer.trigger(availableNow=True) if once else writer).start()
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Several streaming queries that feed one warehouse, by the names of their tables."""
+
+    queries: Mapping[str, StreamingQuery]
+
+    @property
+    def isActive(self) -> bool:
+        """Whether all of them are running."""
+        return all(q.isActive for q in self.queries.values())
+
+    def awaitTermination(self) -> None:
+        """Wait until all have ended; raises what ended one of them, and then stops the others."""
+        try:
+            for query in self.queries.values():
+                query.awaitTermination()
+        except BaseException:
+            self.stop()
+            raise
+
+    def exceptions(self) -> Sequence[Any]:
+        """What has ended queries, if anything has."""
+        return [e for q in self.queries.values() if (e := q.exception()) is not None]
+
+    def stop(self) -> None:
+        for query in self.queries.values():
+            query.stop()
