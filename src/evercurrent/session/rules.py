@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from evercurrent.catalog.nodes import Check, Table
@@ -41,14 +41,19 @@ class RowRules:
         self._checks = tuple((check, condition_of(table, check)) for check in table.checks)
 
     def examine(self, rows: Sequence[Row]) -> None:
+        for constraint, what, bad in self.broken(rows):
+            raise violation(self.table, constraint, what, bad)
+
+    def broken(self, rows: Sequence[Row]) -> Iterator[tuple[str, str, list[Row]]]:
+        """Each rule that is broken: its name, what is wrong, and the rows that break it."""
         if self._misshapen(rows):
             for constraint, what, broken in self._shapes:
                 if bad := broken(rows):
-                    raise violation(self.table, constraint, what, bad)
+                    yield constraint, what, bad
         for check, condition in self._checks:
             # Only FALSE breaks a check; NULL does not.
             if bad := [row for row in rows if condition(row) is False]:
-                raise violation(self.table, check.name, f"CHECK ({check.text}) is false", bad)
+                yield check.name, f"CHECK ({check.text}) is false", bad
 
 
 def _choice(tests: Sequence[str]) -> Choice:

@@ -28,11 +28,12 @@ from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
-from evercurrent.errors import ConstraintError, QueryError
+from evercurrent.errors import QueryError
 from evercurrent.session.compile import ASSERTION, Design
 from evercurrent.session.constraints import children_of, examine
-from evercurrent.session.rows import RowReader, give_rows
-from evercurrent.session.rules import SAMPLE, RowRules
+from evercurrent.session.rows import RowReader
+from evercurrent.session.rules import RowRules
+from evercurrent.session.session import broken_assertion
 from evercurrent.session.store import positions
 from evercurrent.term.evaluate import compile_term
 from evercurrent.warehouse.accounts import view_runs
@@ -123,9 +124,16 @@ class Core:
         begin: float,
         steps: dict[str, float],
         sources: Mapping[str, Any] | None = None,
+        *,
+        beside: Mapping[str, Segment] | None = None,
+        quarantined: Mapping[str, int] | None = None,
     ) -> RunRecord:
-        """Commit changes of tables that lie in segments and satisfy all constraints."""
+        """Commit changes of tables that lie in segments and satisfy all constraints.
+
+        `beside` are segments for stores that no program reads; `quarantined` says how many changes were set aside.
+        """
         moved, runs = self.moved(inputs)
+        moved.added |= beside or {}
         steps = {**steps, "program": sum(r.seconds for r in (moved.full, moved.run) if r is not None)}
         self.require_assertions(moved.deltas)
         snapshot = moved.snapshot(self.snapshot)
@@ -134,7 +142,10 @@ class Core:
         changes = {name: s for name, s in moved.views.items() if not name.startswith(ASSERTION)}
         moment = time.perf_counter()
         self.engine.sync([*moved.added.values(), *(s for x in moved.replaced.values() for s in x.segments)])
-        record = self.record(inputs, moved, runs, batch, steps, begin)
+        record = replace(
+            self.record(inputs, moved, runs, batch, steps, begin),
+            quarantined={self.catalog.tables[key].name: n for key, n in (quarantined or {}).items()},
+        )
         self.version = self.engine.log.commit(
             snapshot,
             self.version,
@@ -198,15 +209,7 @@ class Core:
             if segment.rows:
                 types = [f.type for f in assertion.fields]
                 rows = [row for row, w in self.engine.rows(Store((segment,)), types) if w > 0]
-                shown = give_rows(assertion.fields, rows[:SAMPLE])
-                more = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
-                raise ConstraintError(
-                    f"assertion {assertion.name} does not hold: {shown[0]!r}{more}",
-                    constraint=assertion.name,
-                    rows=shown,
-                    count=len(rows),
-                    hint="nothing was changed",
-                )
+                raise broken_assertion(assertion, rows)
 
     # --- another catalog -----------------------------------------------------------------------------------
 
@@ -229,10 +232,13 @@ class Core:
         }
 
 
+def is_source(core: Core, table: str) -> bool:
+    """Whether others write a table, by its lower-cased name."""
+    return any(d.get("source") and d["name"].lower() == table for d in core.snapshot.definitions)
+
+
 def require_own(core: Core, table: str) -> None:
     """Refuse to change a table that others write."""
-    for d in core.snapshot.definitions:
-        if d.get("source") and d["name"].lower() == table:
-            raise QueryError(
-                f"{d['name']} is a source: others write it", hint="db.refresh() takes its changes in"
-            )
+    if is_source(core, table):
+        name = core.catalog.tables[table].name
+        raise QueryError(f"{name} is a source: others write it", hint="db.refresh() takes its changes in")

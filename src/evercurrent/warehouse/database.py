@@ -17,9 +17,8 @@ from typing import Any, Literal
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
-from evercurrent.engine.spark.files import Folder, Segment, slug
-from evercurrent.engine.spark.intake import is_frame, small_table, take_in
-from evercurrent.engine.spark.streams import start
+from evercurrent.engine.spark.files import Folder, Segment
+from evercurrent.engine.spark.intake import is_frame, small_table
 from evercurrent.errors import (
     ConflictError,
     EvaluationError,
@@ -31,20 +30,27 @@ from evercurrent.explain import Explanation
 from evercurrent.frontend.sql import statements as s
 from evercurrent.frontend.sql.parse import parse_script, parse_statement
 from evercurrent.session.execute import Policy
-from evercurrent.session.intake import changes_of
 from evercurrent.session.results import Result
 from evercurrent.session.rows import give_row
 from evercurrent.session.verify import Report
 from evercurrent.session.views import in_order
-from evercurrent.warehouse import bulk, definitions, upkeep
+from evercurrent.warehouse import definitions, upkeep
+from evercurrent.warehouse.applying import (
+    OnViolation,
+    apply_frames,
+    apply_frames_parted,
+    apply_rows,
+    apply_rows_parted,
+    require_known,
+)
 from evercurrent.warehouse.core import Core, require_own
-from evercurrent.warehouse.handles import Table, View, locate_all
-from evercurrent.warehouse.partial import table_store
+from evercurrent.warehouse.handles import Table, View
 from evercurrent.warehouse.publish import publish, set_publishing
 from evercurrent.warehouse.queries import answer
 from evercurrent.warehouse.record import RunRecord
 from evercurrent.warehouse.refresh import refresh
 from evercurrent.warehouse.sources import Declaration, declare
+from evercurrent.warehouse.streams import stream
 from evercurrent.warehouse.transactions import Block, Transaction
 from evercurrent.warehouse.verify import verify
 
@@ -208,13 +214,23 @@ class Warehouse:
             upkeep.compact(self._core, every=False)
         return record
 
-    def apply(self, changes: Mapping[str, Any], *, batch: str | None = None) -> RunRecord:
+    def apply(
+        self,
+        changes: Mapping[str, Any],
+        *,
+        batch: str | None = None,
+        on_violation: OnViolation = "refuse",
+    ) -> RunRecord:
         """Apply change feeds to tables, in one version; returns the record of the run.
 
         For each table an iterable of mappings, an Arrow table, a pandas or a Spark DataFrame, with a column `_change_type`
         that says `insert`, `delete`, `update_preimage` or `update_postimage`. `batch` is an identity of your choice:
         a batch that was applied already, by whatever driver, is not applied again.
+
+        A batch that breaks a constraint or an assertion is refused as a whole, unless `on_violation="quarantine"`: then
+        the changes to blame are set aside in the table `evercurrent_quarantine`, and the others applied, in one version.
         """
+        require_known(on_violation)
         if not isinstance(changes, Mapping):
             raise QueryError("changes must be a mapping from names of tables to change feeds")
         with self._core.lock:
@@ -234,33 +250,17 @@ class Warehouse:
                     large[key] = feed
                 else:
                     small[key] = read
-            if not large:
-                return self._apply_rows(small, batch)
-            return self._apply_frames({**small, **large}, batch, begin)
-
-    def _apply_rows(self, changes: Mapping[str, Any], batch: str | None) -> RunRecord:
-        with self.transaction(batch=batch) as transaction:
-            for key, feed in changes.items():
-                come, gone = changes_of(self._core.readers[key], feed)
-                deleted = [(row, -1) for row in locate_all(self, transaction, key, gone)]
-                transaction.change(key, [(row, 1) for row in come] + deleted)
-        return transaction.record or RunRecord(self._core.version, batch)
-
-    def _apply_frames(self, changes: Mapping[str, Any], batch: str | None, begin: float) -> RunRecord:
-        core = self._core
-        try:
-            segments: dict[str, Segment] = {}
-            for key, feed in changes.items():
-                table = core.catalog.tables[key]
-                frame = feed if is_frame(feed) else core.engine.session.createDataFrame(feed)
-                segments[key] = take_in(core.engine, table_store(key), table.name, table.fields, frame, True)
-            taken = time.perf_counter()
-            bulk.examine(core, {k: s for k, s in segments.items() if s.rows})
-            steps = {"intake": taken - begin, "constraints": time.perf_counter() - taken}
-            return self._after(core.commit(segments, batch, begin, steps))
-        except BaseException:
-            core.engine.folder.tidy(core.snapshot.files())
-            raise
+            parted = on_violation == "quarantine"
+            try:
+                if not large and not parted:
+                    return apply_rows(self, small, batch)
+                if not large:
+                    return self._after(apply_rows_parted(self, small, batch))
+                frames = apply_frames_parted if parted else apply_frames
+                return self._after(frames(self, {**small, **large}, batch, begin))
+            except BaseException:
+                self._core.engine.folder.tidy(self._core.snapshot.files())
+                raise
 
     # --- sources -------------------------------------------------------------------------------------------
 
@@ -285,11 +285,19 @@ class Warehouse:
             keys = (key,) if isinstance(key, str) else tuple(key)
             declare(self._core, Declaration(name, format, path, table, keys, options))
 
-    def refresh(self, *, full: Iterable[str] = (), batch: str | None = None) -> RunRecord:
+    def refresh(
+        self,
+        *,
+        full: Iterable[str] = (),
+        batch: str | None = None,
+        on_violation: OnViolation = "refuse",
+    ) -> RunRecord:
         """Take in all that has changed in the sources since the last time, as one version.
 
-        `full` names sources that are compared as a whole: the way out where their history is gone.
+        `full` names sources that are compared as a whole: the way out where their history is gone, and where rows that
+        were set aside are to be judged again. `on_violation`: see `apply`.
         """
+        require_known(on_violation)
         if isinstance(full, str):
             raise QueryError("full must be an iterable of names", hint=f"db.refresh(full=[{full!r}])")
         with self._core.lock:
@@ -299,27 +307,31 @@ class Warehouse:
                 if done is not None:
                     return RunRecord(done, batch, repeated=True)
             try:
-                record = refresh(self._core, tuple(full), batch)
+                record = refresh(self._core, tuple(full), batch, on_violation)
             except BaseException:
                 self._core.engine.folder.tidy(self._core.snapshot.files())
                 raise
             return RunRecord(self._core.version, batch) if record is None else self._after(record)
 
     def stream(
-        self, table: str, frame: Any, *, name: str | None = None, checkpoint: Any = None, once: bool = False
+        self,
+        table: str | Mapping[str, Any],
+        frame: Any = None,
+        *,
+        name: str | None = None,
+        checkpoint: Any = None,
+        once: bool = False,
+        on_violation: OnViolation = "refuse",
     ) -> Any:
-        """Keep a table current from a streaming DataFrame; returns Spark's StreamingQuery.
+        """Keep a table current from a streaming DataFrame; returns Spark's StreamingQuery. A mapping from tables to frames
+        starts several, which are ended together.
 
         Every micro-batch is one version, and counts once even if Spark sends it again. Rows are inserted, or what their
         `_change_type` says. `checkpoint` is Spark's folder for the stream (by default inside the warehouse); `once` takes
-        what is there now and stops.
+        what is there now and stops. `on_violation`: see `apply`.
         """
-        own = self._core.table(table).name
-        called = name or f"evercurrent_{own}"
-        place = (
-            os.fspath(checkpoint) if checkpoint else self._core.engine.folder.path(f"streams/{slug(called)}")
-        )
-        return start(frame, called, place, lambda batch, key: self.apply({own: batch}, batch=key), once)
+        require_known(on_violation)
+        return stream(self, table, frame, name, checkpoint, once, on_violation=on_violation)
 
     def publish(self, view: str, to: bool | str | os.PathLike[str] = True) -> None:
         """Choose where a view is published as a Delta table: in the warehouse (True), at a path, or nowhere (False)."""

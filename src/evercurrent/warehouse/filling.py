@@ -21,7 +21,7 @@ from evercurrent.engine.spark.run import Outcome
 from evercurrent.engine.spark.shapes import Shape
 from evercurrent.session.compile import Design
 from evercurrent.warehouse.outside import recomputed_rows
-from evercurrent.warehouse.partial import table_store
+from evercurrent.warehouse.partial import aside_store, table_store
 from evercurrent.warehouse.parts import kept, rows_store, view_store
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def fill(core: Core, catalog: Catalog, design: Design, emptied: frozenset[str]) 
     result = Filling()
     stores = result.stores
     for key in catalog.tables:
-        if key not in emptied and table_store(key) in present:
-            stores[table_store(key)] = present[table_store(key)]
+        if key not in emptied:
+            take(stores, present, table_store(key), aside_store(key))
     fill_outside(core, catalog, design, emptied, stores)
     old_part = Program((), ()) if emptied else kept(core.program, core.catalog)
     listed = set() if emptied else set(core.program.views.values())

@@ -20,6 +20,11 @@ def table_store(name: str) -> str:
     return f"table\0{name.lower()}"
 
 
+def aside_store(name: str) -> str:
+    """The name of the store that holds the rows of a source that were set aside (see `quarantine`)."""
+    return f"aside\0{name.lower()}"
+
+
 class Partial:
     """Parts of tables, read as they are needed, at one version."""
 

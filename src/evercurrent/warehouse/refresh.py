@@ -10,20 +10,20 @@ import time
 from collections.abc import Collection
 from dataclasses import replace
 
-from evercurrent.data.zset import ZSet
-from evercurrent.engine.spark.engine import SMALL_ROWS
 from evercurrent.engine.spark.files import Segment
-from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.sources.changes import change_of
 from evercurrent.engine.spark.sources.nodes import Change
 from evercurrent.errors import QueryError
-from evercurrent.warehouse import bulk
+from evercurrent.warehouse.applying import OnViolation, take_in_sources
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.quarantine import ensure, plus_aside
 from evercurrent.warehouse.record import RunRecord
 from evercurrent.warehouse.sources import follow_columns, sources_of
 
 
-def refresh(core: Core, full: Collection[str], batch: str | None) -> RunRecord | None:
+def refresh(
+    core: Core, full: Collection[str], batch: str | None, on_violation: OnViolation = "refuse"
+) -> RunRecord | None:
     """One version with all that is new; None if nothing is."""
     begin = time.perf_counter()
     names = list(sources_of(core))
@@ -31,24 +31,21 @@ def refresh(core: Core, full: Collection[str], batch: str | None) -> RunRecord |
         if name.lower() not in {n.lower() for n in names}:
             raise QueryError(f"there is no source {name!r}", hint=f"there are {', '.join(names) or 'none'}")
     whole = {name.lower() for name in full}
+    if on_violation == "quarantine":
+        ensure(core)
     notes = follow_columns(core)
     cursors = dict(core.snapshot.sources)
     changes: dict[str, Change] = {}
     for name, source in sources_of(core).items():
         held = core.table_segments(name)
+        if name.lower() not in whole:
+            held = plus_aside(core, name, held)
         changes[name] = change_of(core.engine, source, cursors.get(name, {}), held, name.lower() in whole)
         cursors[name] = dict(changes[name].cursor)
     segments: dict[str, Segment] = {n.lower(): c.segment for n, c in changes.items() if c.segment.rows}
     if cursors == core.snapshot.sources and not segments:
         return None
     taken = time.perf_counter()
-    if sum(s.rows for s in segments.values()) <= SMALL_ROWS:
-        deltas = {
-            key: ZSet(core.engine.rows(Store((s,)), core.table_types(key))) for key, s in segments.items()
-        }
-        core.examine(deltas, core.partial())
-    else:
-        bulk.examine(core, segments)
-    steps = {"sources": taken - begin, "constraints": time.perf_counter() - taken}
-    record = core.commit(segments, batch, begin, steps, cursors)
+    steps = {"sources": taken - begin}
+    record = take_in_sources(core, segments, whole, batch, begin, steps, cursors, on_violation)
     return replace(record, notes=(*notes, *(f"{n}: {c.reason}" for n, c in changes.items())))

@@ -17,7 +17,7 @@ from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.publish import clean
 from evercurrent.engine.spark.shapes import Schema, Shape, row_schema
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.partial import table_store
+from evercurrent.warehouse.partial import aside_store, table_store
 from evercurrent.warehouse.parts import view_store
 from evercurrent.warehouse.publish import where
 
@@ -28,7 +28,8 @@ RECENT_SEGMENTS = 24
 def schemas(core: Core) -> Iterator[tuple[str, Schema]]:
     """All stores of the present version, each with its columns."""
     for key, table in core.catalog.tables.items():
-        yield table_store(key), row_schema([c.type for c in table.columns])
+        for name in (table_store(key), aside_store(key)):
+            yield name, row_schema([c.type for c in table.columns])
     for state in core.program.states:
         shape = Shape(state)
         yield state.name, shape.schema
