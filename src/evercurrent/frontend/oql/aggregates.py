@@ -11,9 +11,9 @@ from dataclasses import replace
 from evercurrent.calculus.nodes import Comprehension, Exists, Filter, Group, Quantified, Scalar
 from evercurrent.data.types import BIGINT, BOOLEAN, INT, Member, Null, Struct
 from evercurrent.frontend.oql.context import Context, wrong
-from evercurrent.frontend.oql.forms import article, comprehension, guarded, one, term_as
+from evercurrent.frontend.oql.forms import article, comprehension, guarded, one
 from evercurrent.frontend.oql.kinds import TRUTH, Atom, NoCommonKind, common, is_nil
-from evercurrent.frontend.oql.operators import ORDER, equal_terms, true_where_equal
+from evercurrent.frontend.oql.operators import ORDER, comparable, equal_terms, true_where_equal
 from evercurrent.frontend.oql.values import Expr, Many, One
 from evercurrent.source import Place
 from evercurrent.term import build
@@ -96,7 +96,7 @@ def compared(
         kind = common([left.kind, element.kind], context.schema)
     except NoCommonKind:
         raise wrong(f"{article(left.kind)} cannot be compared with {article(element.kind)}", place) from None
-    a, b = term_as(context, left, kind), term_as(context, element, kind)
+    a, b = comparable(context, left, element, kind)
     if operator in ("=", "!=") and (not isinstance(kind, Atom) or is_nil(left.kind) or is_nil(element.kind)):
         test = guarded(TRUTH, equal_terms(a, b), build.conjunction([left.defined, element.defined]))
         return quantified(
@@ -128,7 +128,7 @@ def member_of(context: Context, left: Expr, many: Many, place: Place | None) -> 
         kind = common([left.kind, element.kind], context.schema)
     except NoCommonKind:
         raise wrong(f"{article(left.kind)} cannot be in a {many.kind}", place) from None
-    a, b = term_as(context, left, kind), term_as(context, element, kind)
+    a, b = comparable(context, left, element, kind)
     equal = build.call("is_null", b) if is_nil(left.kind) else true_where_equal(b, a)
     defined = build.conjunction([left.defined, many.defined])
     return guarded(TRUTH, exists(where(many, element.defined, equal)), defined)

@@ -38,7 +38,7 @@ from evercurrent.data.types import (
 from evercurrent.errors import QueryError
 from evercurrent.term import build, coerce
 from evercurrent.term.functions.function import TypeMismatch
-from evercurrent.term.nodes import Lambda, Literal, Record, Term, Variable
+from evercurrent.term.nodes import Cast, Lambda, Literal, Record, Term, Variable
 
 VALUE, DEFINED = "value", "defined"
 
@@ -209,7 +209,9 @@ def convert(term: Term, old: Kind, new: Kind) -> Term:
     if old == new or type_of(old) == type_of(new):
         return term
     match old, new:
-        case ((Atom() | Obj()), (Atom() | Obj())):
+        case Obj(), Obj():
+            return Cast(term, type_of(new))
+        case Atom(), (Atom() | Obj()):
             return build.cast(term, type_of(new))
         case Atom(), _:
             return Literal(None, type_of(new))

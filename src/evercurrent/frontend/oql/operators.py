@@ -10,7 +10,7 @@ from evercurrent.data.types import Boolean, Null, String
 from evercurrent.errors import QueryError
 from evercurrent.frontend.oql.context import Context, wrong
 from evercurrent.frontend.oql.forms import article, guarded, one, term_as
-from evercurrent.frontend.oql.kinds import TRUTH, Atom, NoCommonKind, common, is_nil
+from evercurrent.frontend.oql.kinds import TRUTH, Atom, Kind, NoCommonKind, Obj, common, is_nil
 from evercurrent.frontend.oql.values import Expr, One
 from evercurrent.source import Place
 from evercurrent.term import build
@@ -98,7 +98,7 @@ def same(context: Context, left: Expr, right: Expr, place: Place | None) -> One:
         kind = common([left.kind, right.kind], context.schema)
     except NoCommonKind:
         raise wrong(f"{article(left.kind)} cannot be compared with {article(right.kind)}", place) from None
-    a, b = term_as(context, left, kind), term_as(context, right, kind)
+    a, b = comparable(context, left, right, kind)
     try:
         if isinstance(kind, Atom):
             return One(TRUTH, build.call("eq", a, b, place=place), defined)
@@ -107,6 +107,13 @@ def same(context: Context, left: Expr, right: Expr, place: Place | None) -> One:
         if problem.place is None:
             problem.place = place
         raise
+
+
+def comparable(context: Context, left: Expr, right: Expr, kind: Kind) -> tuple[Term, Term]:
+    """Two values as terms of one kind; identities can be compared whatever the classes."""
+    if isinstance(kind, Obj) and not is_nil(left.kind) and not is_nil(right.kind):
+        return one(context, left).term, one(context, right).term
+    return term_as(context, left, kind), term_as(context, right, kind)
 
 
 def equal_terms(a: Term, b: Term) -> Term:
