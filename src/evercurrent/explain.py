@@ -31,6 +31,7 @@ from evercurrent.errors import QueryError
 from evercurrent.session.compile import hybrid_relations
 from evercurrent.session.events import show_events
 from evercurrent.session.lineage import Lineage, lineage
+from evercurrent.session.opaque_notes import opaque_notes
 from evercurrent.session.stats import state_sizes, users_of
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _source(session: Session, view: View) -> str:
 def _summary(session: Session, view: View) -> Iterator[str]:
     design = session.maintenance.design
     yield f"view {view.name} ({', '.join(f'{f.name} {f.type}' for f in view.fields)})"
-    yield f"  reads   {', '.join(sorted(view.uses)) or 'nothing'}"
+    yield f"  reads   {', '.join(_read(session, name) for name in sorted(view.uses)) or 'nothing'}"
     recomputed = design.recomputed.get(view.name)
     if recomputed is not None:
         yield f"  policy  {view.policy}: recomputed in full whenever an input changes"
@@ -114,7 +115,14 @@ def _summary(session: Session, view: View) -> Iterator[str]:
     yield from _mode(session, view, program, part)
     yield from _states(session, view, program, part)
     yield from _costs(program, part)
+    yield from opaque_notes(design.stages[view.name].plan)
     yield from _assumptions(session, program, part)
+
+
+def _read(session: Session, name: str) -> str:
+    """A relation that a view reads, and whether it has rows of its own."""
+    found = session.catalog.relation(name)
+    return name if found is None or found.stored else f"{name} (not stored: it forwards its changes)"
 
 
 def _mode(session: Session, view: View, program: Program, part: Lineage) -> Iterator[str]:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import decimal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -310,6 +311,8 @@ def _take_struct(t: Struct, v: Any) -> Row:
         if len(v) != len(t.members):
             raise _bad(t, v, f"{len(t.members)} members are expected")
         values = v
+    elif dataclasses.is_dataclass(v) and not isinstance(v, type):
+        return _take_struct(t, {f.name: getattr(v, f.name) for f in dataclasses.fields(v)})
     else:
         raise _bad(t, v)
     return tuple(taker(m.type)(x) for m, x in zip(t.members, values, strict=True))

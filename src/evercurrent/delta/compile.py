@@ -46,6 +46,7 @@ def compile_views(
     identities: Collection[str] = (),
     planted: Collection[str] = (),
     changing: Collection[tuple[str, str]] = (),
+    unread: Collection[str] = (),
 ) -> Program:
     """One program for all views, equal parts shared. A view may scan views that stand before it.
 
@@ -53,12 +54,13 @@ def compile_views(
     have been seen to change. `least_fan_out` is how often lookups
     must fan out for a map of numbers to be kept in their place (see `lookups`). `identities` are views whose joins are kept as
     the identities that contribute to each row, so that a change of an attribute that is only shown is joined with those;
-    `planted` are views of which none is. For the others it is done where it pays (see `identities`).
+    `planted` are views of which none is. For the others it is done where it pays (see `identities`). Of `unread` views only
+    the changes are wanted: their rows are not kept.
     """
     graph = Graph(knowledge)
     for name, plan in plans.items():
         wanted = True if name in identities else False if name in planted else None
-        graph.views[name] = view_relation(graph, plan, wanted)
+        graph.views[name] = view_relation(graph, plan, wanted, name not in unread)
     tables = {d.name for d in graph.definitions.values() if isinstance(d, TableOf) and d.rows is None}
     states = States(
         knowledge, graph.keys, tables, assume, frozenset(refused), least_fan_out, frozenset(changing)
@@ -69,8 +71,8 @@ def compile_views(
     return builder.program(used)
 
 
-def view_relation(graph: Graph, plan: Plan, identities: bool | None) -> str:
-    """The relation that a view is: a keyed or another view's relation as it is, or a sum of blocks that is kept."""
+def view_relation(graph: Graph, plan: Plan, identities: bool | None, kept: bool = True) -> str:
+    """The relation that a view is: a keyed or another view's relation as it is, or a sum of blocks, kept if it is read."""
     blocks: list[Block] = graph.blocks(plan)
     if identities is not False:
         blocks = [(by_identities(graph, b) if identities or pays(graph, b) else None) or b for b in blocks]
@@ -83,10 +85,10 @@ def view_relation(graph: Graph, plan: Plan, identities: bool | None) -> str:
         if (
             same
             and not isinstance(definition, TableOf)
-            and not (isinstance(definition, SumOf) and not definition.kept)
+            and not (isinstance(definition, SumOf) and definition.kept != kept)
         ):
             return source.relation
-    return graph.sum(blocks, columns(plan), kept=True)
+    return graph.sum(blocks, columns(plan), kept=kept)
 
 
 class Builder:

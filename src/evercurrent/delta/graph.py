@@ -355,8 +355,10 @@ class Graph:
     # --- recursion -----------------------------------------------------------------------------------------
 
     def fixpoint(self, plan: Fixpoint) -> Source:
-        """One definition for all relations of the fixpoint; its text stands in every name."""
-        mark = digest(repr(renamed(plan)))
+        """One definition for all relations of the fixpoint, whichever is read; its text stands in every name."""
+        same = renamed(plan)
+        assert isinstance(same, Fixpoint)
+        mark = digest(repr((same.rules, same.limit)))
         outer_loops = dict(self.loops)
         for i, rule in enumerate(plan.rules):
             own = tuple(Column(f"c{j}", c.type, True) for j, c in enumerate(columns(rule.body)))

@@ -141,6 +141,7 @@ def compile_all(
         identities=identities,
         planted=planted,
         changing=refused if lazily else (),
+        unread=[v.name for v in catalog.views.values() if not v.stored],
     )
     # What lazy views read is kept a second time for them: it moves when they do.
     under = {v.name for v in views_under(lazy, catalog)}

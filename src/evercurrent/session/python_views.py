@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from evercurrent.calculus.nodes import Comprehension, Generator, Relation
@@ -26,6 +27,7 @@ from evercurrent.frontend.python.shapes import Shape
 from evercurrent.session.definition import create_table, create_view
 from evercurrent.session.dropping import drop
 from evercurrent.session.results import Result
+from evercurrent.session.subscriptions import Subscription
 from evercurrent.session.tables import Table
 from evercurrent.session.views import View, in_order
 from evercurrent.term import build
@@ -69,22 +71,24 @@ class SessionOwner:
         weakref.finalize(view, _forget, weakref.ref(self), name)
         return view
 
-    def watch(self, query: AnyQuery, callback: Any, when: Any) -> Any:
-        kept = self.keep(query)
-        subscription = kept.subscribe(callback, when=when)
-        subscription.keeps = kept
-        return subscription
+    def watch(self, query: AnyQuery, callback: Any, when: Any) -> Subscription:
+        name = f"{HIDDEN}{next(_numbers)}"
+        self.define(name, query, False, stored=False)
+        try:
+            return Watching(self, name, callback, when)
+        except BaseException:
+            self.release(name)
+            raise
 
     def explain(self, query: AnyQuery, stage: str | None) -> Any:
         return self.keep(query).explain(stage)
 
     # --- definitions -----------------------------------------------------------------------------------------
 
-    def define(self, name: str, query: AnyQuery, replacing: bool) -> None:
+    def define(self, name: str, query: AnyQuery, replacing: bool, stored: bool = True) -> None:
         self.sweep()
-        create_view(
-            self.session, view_of_query(name, query), replacing=replacing, quietly=False, redefine=redefine
-        )
+        view = replace(view_of_query(name, query), stored=stored)
+        create_view(self.session, view, replacing=replacing, quietly=False, redefine=redefine)
 
     def sweep(self) -> None:
         """Drop anonymous views that nobody references any more."""
@@ -104,6 +108,23 @@ class SessionOwner:
                 self.waiting.append(name)
             finally:
                 self.session.lock.release()
+
+
+class Watching(Subscription):
+    """A subscription to a query without a name: with it goes what was kept for it."""
+
+    def __init__(self, owner: SessionOwner, name: str, callback: Any, when: Any) -> None:
+        made = owner.session.subscribe(name, callback, when)
+        super().__init__(owner.session.subscribers, name, callback, when)
+        self._made = made
+        self._queries = owner
+
+    def cancel(self) -> None:
+        """Hear no more of changes; a second call does nothing."""
+        if self.active:
+            self.active = False
+            self._made.cancel()
+            self._queries.release(self.name)
 
 
 def _forget(owner: weakref.ref[SessionOwner], name: str) -> None:

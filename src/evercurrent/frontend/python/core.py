@@ -128,7 +128,9 @@ class AnyQuery:
     def _like(self: Self, block: Block, order: tuple[SortKey, ...] = ()) -> Self:
         """A query of the same kind over another block."""
         if block is HOLE:
-            return type(self).__new__(type(self), block)
+            from evercurrent.frontend.python.recursion import Hole
+
+            return Hole()  # type: ignore[return-value]
         made = object.__new__(_plain_class(type(self)))
         AnyQuery.__init__(made, block, self._owner, order)
         return made

@@ -69,9 +69,7 @@ def right_outer(left: Block, right: Block, on: On) -> Block:
     return Block((*right.qualifiers, generator), (*rows, *right.rows), (*shapes, *right.shapes))
 
 
-def _outer(
-    block: Block, on: On, what: str
-) -> tuple[OuterGenerator, tuple[Symbol, ...], tuple[Shape, ...]]:
+def _outer(block: Block, on: On, what: str) -> tuple[OuterGenerator, tuple[Symbol, ...], tuple[Shape, ...]]:
     """The generator of a side that may be missing, and its rows."""
     query = packed(block)
     v = variable(query)

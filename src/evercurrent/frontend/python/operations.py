@@ -11,6 +11,8 @@ A comparison of things that are never equal in Python (a text and a number) is r
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from evercurrent.data.types import (
@@ -247,6 +249,8 @@ def truth(value: Any) -> Term:
     term = value._term
     if value._missing is not None:
         return build.negation(value._missing)
+    if value._truth is not None:
+        return value._truth
     match term.type:
         case Boolean():
             if isinstance(term, Call) and term.function in LOGIC:
@@ -287,18 +291,47 @@ def _plain(term: Term) -> Term:
 
 def both(values: list[Any]) -> Any:
     """`a and b` as a value: the first that is not true, else the last."""
-    if all(_is_boolean(v) for v in values):
-        return Symbol(build.conjunction(map(truth, values)))
-    first, *rest = values
-    return first if not rest else conditional(first, both(rest), first)
+    return _chosen(
+        values, build.conjunction(map(truth, values)), lambda first, rest: (first, both(rest), first)
+    )
 
 
 def either(values: list[Any]) -> Any:
     """`a or b` as a value: the first that is true, else the last."""
-    if all(_is_boolean(v) for v in values):
-        return Symbol(build.disjunction(map(truth, values)))
+    return _chosen(
+        values, build.disjunction(map(truth, values)), lambda first, rest: (first, first, either(rest))
+    )
+
+
+def _chosen(
+    values: list[Any], decision: Term, choice: Callable[[Any, list[Any]], tuple[Any, Any, Any]]
+) -> Any:
     first, *rest = values
-    return first if not rest else conditional(first, first, either(rest))
+    if not rest:
+        return first
+    if all(_is_boolean(v) for v in values):
+        return Symbol(decision)
+    try:
+        value = conditional(*choice(first, rest))
+    except Resists:
+        return Condition(decision)
+    if isinstance(value, Symbol):
+        object.__setattr__(value, "_truth", decision)
+    return value
+
+
+@dataclass(frozen=True)
+class Condition:
+    """`a and b` of values that have no type in common: it can be asked, not computed with."""
+
+    decision: Term
+    _symbolic_ = True
+
+    def _as_truth_(self) -> Term:
+        return self.decision
+
+    def _as_term_(self) -> Term:
+        raise Resists("`and` or `or` between values of different types is used as a value")
 
 
 def _is_boolean(value: Any) -> bool:
@@ -326,6 +359,9 @@ def conditional(test: Any, value: Any, otherwise: Any) -> Any:
         if type(value) is type(otherwise):
             return _remade(value, [n for n, _ in ours], parts)
     shape = value._shape if isinstance(value, Symbol) else None
+    kinds = {_kind(term_of(v).type) for v in (value, otherwise)} - {"null"}
+    if len(kinds) > 1:
+        raise Resists("a choice between values of different types")
     return Symbol(build.case([(decision, term_of(value))], term_of(otherwise)), shape)
 
 

@@ -20,15 +20,17 @@ from evercurrent.term.nodes import Term
 class Symbol:
     """A term in the place of a value; a struct's members are its attributes."""
 
-    __slots__ = ("_missing", "_shape", "_term")
+    __slots__ = ("_missing", "_shape", "_term", "_truth")
     _term: Term
     _shape: Shape | None
     _missing: Term | None  # of a row after an outer join: whether there is none
+    _truth: Term | None  # of `a and b`: whether it is true, said shorter than by its value
 
     def __init__(self, term: Term, shape: Shape | None = None, missing: Term | None = None) -> None:
         object.__setattr__(self, "_term", term)
         object.__setattr__(self, "_shape", shape)
         object.__setattr__(self, "_missing", missing)
+        object.__setattr__(self, "_truth", None)
 
     # --- members -------------------------------------------------------------------------------------------
 
