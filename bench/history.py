@@ -18,10 +18,7 @@ from typing import NamedTuple
 from examples.analyser.sources import Place, load, scan
 
 LIBRARY = "org.apache.commons:commons-lang3"
-VERSIONS = (
-    "3.0 3.0.1 3.1 3.2 3.2.1 3.3 3.3.1 3.3.2 3.4 3.5 3.6 3.7 3.8 3.8.1 3.9 3.10 3.11 "
-    "3.12.0 3.13.0 3.14.0 3.15.0 3.16.0 3.17.0 3.18.0"
-).split()
+VERSIONS = ["3.0", "3.0.1", "3.1", "3.2", "3.2.1", "3.3", "3.3.1", "3.3.2", "3.4", "3.5", "3.6", "3.7", "3.8", "3.8.1", "3.9", "3.10", "3.11", "3.12.0", "3.13.0", "3.14.0", "3.15.0", "3.16.0", "3.17.0", "3.18.0"]
 
 
 class Missing(Exception):
