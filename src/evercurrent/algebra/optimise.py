@@ -30,6 +30,7 @@ from evercurrent.algebra.rules.semi_to_join import semi_to_join
 from evercurrent.algebra.rules.share_aggregate import share_aggregate
 from evercurrent.algebra.rules.simplify_terms import simplify_terms
 from evercurrent.algebra.rules.split_or import split_or
+from evercurrent.algebra.rules.split_record import split_record
 from evercurrent.algebra.rules.strict_equality import strict_equality
 from evercurrent.algebra.walk import nodes
 from evercurrent.catalog.catalog import Knowledge
@@ -63,6 +64,7 @@ BATCHES: tuple[Batch[Plan], ...] = (
         "knowledge",
         "fixpoint",
         (
+            Rule("split_record", split_record),  # before keys: a member can be one
             Rule("refine_nulls", refine_nulls),  # first: the next ones ask what can be NULL
             Rule("strict_equality", strict_equality),  # before keys: they are matched by equality
             Rule("eliminate_distinct", eliminate_distinct),

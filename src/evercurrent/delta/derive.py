@@ -64,7 +64,7 @@ def rules_for(a: Analysis, states: States, into: str) -> list[tuple[str, Derived
     """All rules of a feed, each with the relation that drives it."""
     found = []
     for i, source in enumerate(a.sources):
-        if source.mode == "inner" and states.skips(a, i):
+        if source.mode != "anti" and states.skips(a, i):
             continue
         for sign, nulls in variants(source):
             found.append((source.relation, derive(a, states, i, into, sign, nulls)))

@@ -175,7 +175,7 @@ class Derivation:
         while grown:
             grown = False
             for k in sorted(self.remaining - group):
-                if any(self.states.is_parent(self.a, child, k) for child in group):
+                if any(self.states.is_inner_parent(self.a, child, k) for child in group):
                     wider = group | {k}
                     if single or self.shown(wider) <= self.shown(group):
                         group = wider

@@ -18,7 +18,7 @@ from evercurrent.catalog.catalog import Knowledge
 from evercurrent.data.types import BIGINT, Type
 from evercurrent.delta.aggregates import Part, sum_type
 from evercurrent.delta.analysis import NOTHING, Analysis, Share, is_inner
-from evercurrent.delta.blocks import Block, Dependencies, dependencies, names_of
+from evercurrent.delta.blocks import Block, Dependencies, Source, dependencies, names_of
 from evercurrent.delta.definitions import Feed, Keys, StateOf, field_names, state_name
 from evercurrent.delta.keyed import is_unique
 from evercurrent.delta.program import Accumulator, Assumption, Index
@@ -85,12 +85,9 @@ class States:
 
     def refers(self, a: Analysis, child: int, parent: int) -> bool:
         c, p = a.sources[child], a.sources[parent]
-        if (
-            not self.assume
-            or c.mode != "inner"
-            or p.mode != "inner"
-            or (c.relation, p.relation) in self.refused
-        ):
+        if not self.assume or p.mode == "anti" or (c.relation, p.relation) in self.refused:
+            return False
+        if c.mode == "anti" or (c.mode == "outer" and p.mode == "inner"):
             return False
         if (
             a.count_of(c.relation) > 1
@@ -106,13 +103,18 @@ class States:
             if reference.parent.lower() == p.relation.lower() and all(
                 f in child_column
                 and g in parent_column
-                and a.classes.same(child_column[f].name, parent_column[g].name)
+                and are_matched(a, child_column[f].name, p, parent_column[g].name)
                 for f, g in zip(reference.columns, reference.parent_columns, strict=True)
             ):
                 used = self.assumptions.setdefault((c.relation, p.relation), set())
                 used.update(f for f, col in parent_column.items() if is_mentioned(a, col.name))
                 return True
         return False
+
+    def is_inner_parent(self, a: Analysis, child: int, parent: int) -> bool:
+        """A parent that can be kept in one map with its child."""
+        inner = a.sources[child].mode == a.sources[parent].mode == "inner"
+        return inner and self.is_parent(a, child, parent)
 
     def leads_to(self, child: str, ancestor: str) -> bool:
         """Whether assumptions already put the ancestor before the child."""
@@ -299,6 +301,16 @@ def source_keys(terms: tuple[Term, ...], block: Block, keys: Mapping[str, Keys])
         for key in keys.get(source.relation, ())
         if all(by_field[f] in at for f in key)
     ]
+
+
+def are_matched(a: Analysis, column: str, parent: Source, key: str) -> bool:
+    """Whether a column of a child is what the key of its parent is matched with."""
+    if parent.mode == "inner":
+        return a.classes.same(column, key)
+    return any(
+        parent.columns[i].name == key and isinstance(term, Column) and a.classes.same(term.name, column)
+        for i, term in parent.on
+    )
 
 
 def is_mentioned(a: Analysis, name: str) -> bool:

@@ -73,6 +73,7 @@ TELLING = {
     ],
     "simplify_terms": ["SELECT a FROM t WHERE a > 1 AND a IS NOT NULL"],
     "split_or": ["SELECT c.k FROM c JOIN p ON (c.o = p.id AND c.b = 1) OR (c.o = p.id AND p.a = 2)"],
+    "split_record": ["SELECT struct(a, g) AS s, count(*) AS n FROM t GROUP BY struct(a, g)"],
     "strict_equality": [
         "SELECT a, (SELECT sum(u.b) FROM u WHERE u.a < t.a) AS s FROM t",
     ],

@@ -104,7 +104,9 @@ def _below(source: Plan, condition: Term) -> Plan:
             return _push(build.select(source, condition))
         case Map(inner, outputs):
             if is_border(outputs):
-                return Select(source, condition)  # who is asked is what was written; and all who ask share the answer
+                return Select(
+                    source, condition
+                )  # who is asked is what was written; and all who ask share the answer
             below = replace_columns(condition, {c.name: t for c, t in outputs})
             return Map(build.select(inner, below), outputs)
         case Semi(left):

@@ -124,7 +124,11 @@ def is_reducing(plan: Plan) -> bool:
     """Whether the plan is a filtered relation, and cheap to have twice."""
     inside = list(plan_nodes(plan))
     filtered = any(isinstance(p, Select | Semi) for p in inside)
-    return filtered and not has_border(plan) and all(isinstance(p, Scan | Select | Semi | Join | Map) for p in inside)
+    return (
+        filtered
+        and not has_border(plan)
+        and all(isinstance(p, Scan | Select | Semi | Join | Map) for p in inside)
+    )
 
 
 def reduced_by(plan: Aggregate, other: Plan, pairs: Pairs, knowledge: Knowledge, fresh: Names) -> Plan | None:
