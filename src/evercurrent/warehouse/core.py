@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -28,16 +30,18 @@ from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
-from evercurrent.errors import QueryError
+from evercurrent.errors import QueryError, TransactionError
 from evercurrent.session.compile import ASSERTION, Design
 from evercurrent.session.constraints import children_of, examine
 from evercurrent.session.rows import RowReader
 from evercurrent.session.rules import RowRules
 from evercurrent.session.session import broken_assertion
 from evercurrent.session.store import positions
+from evercurrent.session.subscriptions import Change, Subscribers
 from evercurrent.term.evaluate import compile_term
 from evercurrent.warehouse.accounts import view_runs
 from evercurrent.warehouse.estimates import Size
+from evercurrent.warehouse.monitors import changes_of
 from evercurrent.warehouse.moving import Moved, move
 from evercurrent.warehouse.partial import Partial, table_store
 from evercurrent.warehouse.parts import rows_store, view_store
@@ -61,6 +65,9 @@ class Core:
         self.readers: dict[str, RowReader] = {}
         self.rules: dict[str, RowRules] = {}
         self.outlook = Outlook(self.catalog, self.design)
+        self.subscribers = Subscribers()
+        self.untold: deque[dict[str, Change]] = deque()
+        self.committing = False
         self.published: dict[str, int] = {}  # the version at which each view is known to be published
 
     @property
@@ -140,6 +147,10 @@ class Core:
         if sources is not None:
             snapshot = replace(snapshot, sources=sources)
         changes = {name: s for name, s in moved.views.items() if not name.startswith(ASSERTION)}
+        listed = {**changes, **{table_store(k): s for k, s in inputs.items() if s.rows}}
+        told = changes_of(self, listed, self.version + 1)
+        with self.looking_at(snapshot):
+            self.subscribers.before(told)
         moment = time.perf_counter()
         self.engine.sync([*moved.added.values(), *(s for x in moved.replaced.values() for s in x.segments)])
         record = replace(
@@ -151,14 +162,37 @@ class Core:
             self.version,
             kind="batch",
             batch=batch,
-            changes={**changes, **{table_store(k): s for k, s in inputs.items() if s.rows}},
+            changes=listed,
             record=record.to_json(),
         )
         self.snapshot = snapshot
+        self.untold.append(told)
         mentioned = snapshot.files() | {f for segment in changes.values() for f in segment.files}
         self.engine.folder.tidy(mentioned)
         steps["commit"] = time.perf_counter() - moment
         return replace(record, version=self.version, seconds=time.perf_counter() - begin, steps=steps)
+
+    @contextmanager
+    def looking_at(self, snapshot: Snapshot) -> Iterator[None]:
+        """Read what is about to be committed; nothing can be changed meanwhile."""
+        before, self.snapshot, self.committing = self.snapshot, snapshot, True
+        try:
+            yield
+        finally:
+            self.snapshot, self.committing = before, False
+
+    def require_idle(self) -> None:
+        """Refuse changes by those who are asked before a commit."""
+        if self.committing:
+            raise TransactionError(
+                "a subscriber that is called before the commit cannot change the database",
+                hint='subscribe with when="after": what it changes then is the next version',
+            )
+
+    def tell(self) -> None:
+        """Tell those who watch of the versions that they have not heard of."""
+        while self.untold:
+            self.subscribers.after(self.untold.popleft())
 
     def moved(self, inputs: Mapping[str, Segment]) -> tuple[Moved, tuple[ViewRun, ...]]:
         """Run a change through all views; nothing of it is known to anyone yet."""

@@ -45,6 +45,7 @@ from evercurrent.warehouse.applying import (
 )
 from evercurrent.warehouse.core import Core, require_own
 from evercurrent.warehouse.handles import Table, View
+from evercurrent.warehouse.monitors import missed
 from evercurrent.warehouse.publish import publish, set_publishing
 from evercurrent.warehouse.queries import answer
 from evercurrent.warehouse.record import RunRecord
@@ -77,7 +78,10 @@ class Warehouse:
         """Go to the newest version that any driver has committed; gives its number."""
         with self._core.lock:
             self._require_no_transaction("reload")
+            before = self._core.version
             definitions.open_version(self._core, self._core.engine.log.latest())
+            self._core.untold.extend(missed(self._core, before))
+            self._core.tell()
             return self._core.version
 
     # --- statements ----------------------------------------------------------------------------------------
@@ -137,6 +141,7 @@ class Warehouse:
             definitions.create_view(self._core, statement.view, text, True, False)
 
     def _require_no_transaction(self, what: str) -> None:
+        self._core.require_idle()
         if self._transaction is not None:
             raise TransactionError(
                 f"{what} cannot be part of a transaction with other changes",
@@ -212,6 +217,7 @@ class Warehouse:
         # The batch is committed: if another driver is quicker now, compaction can wait.
         with suppress(ConflictError):
             upkeep.compact(self._core, every=False)
+        self._core.tell()
         return record
 
     def apply(

@@ -258,6 +258,9 @@ def change(
     if report is not None:
         record |= {"strategy": report.strategy, "seconds": round(report.seconds, 4)}
     version = core.engine.log.commit(snapshot, core.version, kind=kind, record=record)
+    for relation in (*core.catalog.tables.values(), *core.catalog.views.values()):
+        if catalog.relation(relation.name) is None:
+            core.subscribers.forget(relation.name)
     core.install(version, snapshot, catalog, design)
     core.engine.folder.tidy(snapshot.files())
     for kind_of, name in gone:

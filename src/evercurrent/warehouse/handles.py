@@ -11,13 +11,15 @@ from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.reading import changes_frame, user_frame
-from evercurrent.errors import QueryError, UnsupportedError
+from evercurrent.errors import QueryError
 from evercurrent.session.intake import rows_of
 from evercurrent.session.locate import key_of, locate, no_key
 from evercurrent.session.reading import Rows, count_text, signature
 from evercurrent.session.rows import give_row, is_row
 from evercurrent.session.store import positions
+from evercurrent.session.subscriptions import Callback, Subscription, When
 from evercurrent.session.views import in_order
+from evercurrent.warehouse.monitors import feed_name, subscribe
 from evercurrent.warehouse.partial import table_store
 
 if TYPE_CHECKING:
@@ -67,10 +69,20 @@ class Stored(Rows):
             segments = self._db._change_segments(name, since)
             return changes_frame(core.engine.session, core.engine.folder, segments, self.schema)
 
-    def subscribe(self, *args: Any, **options: Any) -> None:
-        raise UnsupportedError(
-            "subscriptions are not there on Spark yet", hint="changes(since=version) lists what has changed"
-        )
+    def subscribe(
+        self, callback: Callback, *, when: When = "after", since: int | None = None
+    ) -> Subscription:
+        """Call `callback(change)` once for each version that changes this, in the order of versions.
+
+        `change.inserted` and `change.deleted` are lists of rows, the minimal change; `change.transaction` is the version.
+        With `when="before"` the callback is part of the batch: it reads the version that is about to be committed, it
+        cannot change anything, and if it raises nothing is committed. With `when="after"` the version stands whatever
+        the callback does. `since`: begin with what has changed after that version, from the log.
+        """
+        core = self._db._core
+        with core.lock:
+            past = None if since is None else self._db._change_segments(feed_name(core, self.name), since)
+            return subscribe(core, self.name, callback, when, past)
 
     def _title(self) -> str:
         return self.name

@@ -72,6 +72,11 @@ class Block:
 
     def __enter__(self) -> Transaction:
         self.db._core.lock.acquire()
+        try:
+            self.db._core.require_idle()
+        except BaseException:
+            self.db._core.lock.release()
+            raise
         if self.db._transaction is None:
             self.owner = True
             self.db._transaction = Transaction(self.db._core, self.batch)

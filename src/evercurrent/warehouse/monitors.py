@@ -1,0 +1,81 @@
+"""Subscribers of a warehouse: who watches a table or view hears of every version that changes it, once, in order.
+
+    before the commit    inside `Core.commit`, when constraints and assertions have agreed: reads the version that is about
+                         to be, may raise, and then nothing is committed
+    after the commit     when the version stands and is published
+    since=version        first of what has changed after that version, from the log: the way to go on after a restart
+    other drivers        what they have committed is told when `reload` goes to their versions
+
+The change that is told is the one that the version's change feed has: minimal, and the same on every driver.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from evercurrent.data.zset import ZSet
+from evercurrent.engine.spark.files import Segment
+from evercurrent.engine.spark.kept import Store
+from evercurrent.errors import QueryError
+from evercurrent.session.rows import row_writer
+from evercurrent.session.subscriptions import Callback, Change, SubscriberWarning, Subscription, When
+from evercurrent.warehouse.partial import table_store
+
+if TYPE_CHECKING:
+    from evercurrent.warehouse.core import Core
+
+
+def feed_name(core: Core, name: str) -> str:
+    """The name under which a version lists the change of a table or view."""
+    return name if core.catalog.view(name) is not None else table_store(name)
+
+
+def change_of(core: Core, name: str, segment: Segment, version: int) -> Change:
+    fields = core.catalog.fields_of(name)
+    delta = ZSet(core.engine.rows(Store((segment,)), [f.type for f in fields]))
+    return Change(name, delta, version, row_writer(fields))
+
+
+def changes_of(core: Core, changes: Mapping[str, Segment], version: int) -> dict[str, Change]:
+    """What those who watch are told of a version, by name; `changes` are as the version lists them."""
+    result = {}
+    for name in core.subscribers.watched:
+        segment = changes.get(feed_name(core, name))
+        if segment is not None and segment.rows:
+            result[name] = change_of(core, name, segment, version)
+    return result
+
+
+def missed(core: Core, since: int) -> Iterator[dict[str, Change]]:
+    """What other drivers have committed after a version, one after another."""
+    log = core.engine.log
+    for name in core.subscribers.watched:
+        if core.catalog.relation(name) is None:
+            core.subscribers.forget(name)
+    for version in range(since + 1, core.version + 1):
+        if core.subscribers.watched:
+            try:
+                yield changes_of(core, log.entry(version).changes, version)
+            except FileNotFoundError:
+                warnings.warn(
+                    f"the changes of version {version} have been cleaned up: subscribers do not hear of them",
+                    SubscriberWarning,
+                    stacklevel=3,
+                )
+
+
+def subscribe(
+    core: Core, name: str, callback: Callback, when: When, past: list[tuple[int, Segment]] | None
+) -> Subscription:
+    """Watch a table or view; `past` are the changes that are told at once."""
+    if when not in ("before", "after"):
+        raise QueryError(f'when must be "before" or "after", not {when!r}')
+    if past is not None and when == "before":
+        raise QueryError('since is for when="after": what is committed cannot be refused')
+    if not callable(callback):
+        raise QueryError(f"{callback!r} cannot be called", hint="give a function of one argument, the change")
+    for version, segment in past or ():
+        callback(change_of(core, name, segment, version))
+    return core.subscribers.add(name, callback, when)
