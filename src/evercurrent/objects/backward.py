@@ -31,7 +31,7 @@ class Backward:
         self.found: dict[Object, dict[tuple[Object, Field], None]] = {}
         for kind in space.kinds.values():
             if any(f.refers for f in kind.fields):
-                for thing in kind.objects.values():
+                for thing in kind:
                     self.note(thing)
 
     @staticmethod

@@ -163,7 +163,7 @@ def rewrite(kind: Kind, traits: Traits, readers: Readers) -> None:
     text = source(kind, traits, kind.fields)
     _run(text, names, f"class {kind.name}")
     cls: Any = kind.cls
-    cls.__init__ = names["__init__"]
+    cls.__init__, kind.make = names["__init__"], names["make"]
     for f in kind.fields:
         f.set = (
             _readonly(kind, f) if _is_readonly(f) else (_assign(f) if f.many else names[f"set_{f.position}"])

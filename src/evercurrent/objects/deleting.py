@@ -10,7 +10,6 @@ from evercurrent.objects.handles import Object, gone
 
 if TYPE_CHECKING:
     from evercurrent.objects.space import Space
-    from evercurrent.objects.work import Work
 
 
 def delete(space: Space, thing: Object) -> None:
@@ -33,16 +32,4 @@ def delete(space: Space, thing: Object) -> None:
                 held.clear()
         if space.back is not None:
             space.back.clear(work, thing)
-        del space.live[thing.oid], kind.objects[thing.oid]
-        work.journal.append((_back, space, thing))
         space.bury(thing, kind.deleted)
-
-
-def _back(space: Space, thing: Object) -> None:
-    """Undone: collections of the object are put back by the entries before this one."""
-    space.revive(thing)
-
-
-def touch_all(work: Work, things: list[Object]) -> None:
-    for thing in things:
-        work.touch(thing)

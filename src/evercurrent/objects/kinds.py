@@ -71,19 +71,21 @@ class Sheet:
 
 @dataclass(slots=True, eq=False)
 class Kind:
-    """One class. `objects` are those of exactly this class, by oid."""
+    """One class. `objects` are those of exactly this class, in the order of their making, `dead` of them gone since."""
 
     space: Space
     declared: Class
     lineage: tuple[Class, ...]
     fields: tuple[Field, ...] = ()
     sheets: tuple[Sheet, ...] = ()
-    objects: dict[int, Object] = field(default_factory=dict)
+    objects: list[Object] = field(default_factory=list)
+    dead: int = 0
     cls: type[Object] = None  # type: ignore[assignment]
     deleted: type[Object] = None  # type: ignore[assignment]
     undone: type[Object] = None  # type: ignore[assignment]
     snapshot: Callable[[Any], tuple[Any, ...]] = field(default=lambda o: ())
     restore: Callable[[Any, Any], None] = field(default=lambda o, s: None)
+    make: Callable[..., Any] = field(default=lambda: None)  # as calling `cls`, but quicker
     named: dict[str, Field] = field(default_factory=dict)
     read: tuple[Sheet, ...] = ()  # the sheets that somebody reads
     keys: tuple[Key, ...] = ()
@@ -95,6 +97,20 @@ class Kind:
     @property
     def ancestors(self) -> frozenset[str]:
         return frozenset(c.name for c in self.lineage)
+
+    def __iter__(self) -> Iterator[Object]:
+        """The objects that are there."""
+        if not self.dead:
+            return iter(self.objects)
+        alive = [o for o in self.objects if not o._gone]
+        if self.dead * 2 > len(self.objects) and not self.space.work.dirty:
+            # Not in a transaction: what it has deleted may come back.
+            self.objects[:] = alive
+            self.dead = 0
+        return iter(alive)
+
+    def __len__(self) -> int:
+        return len(self.objects) - self.dead
 
     def field(self, name: str) -> Field:
         found = self.named.get(name)

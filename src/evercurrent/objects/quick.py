@@ -59,7 +59,7 @@ def quicken(space: Space, kind: Kind, f: Field, readers: Readers, alive: dict[An
         return
     table = place.table.lower()
     noted = f.refers and space.back is not None
-    told = table in readers.told or noted
+    told = table in readers.told
     journal = table in readers.failing
     read = table in readers.columns
     t = place.element
@@ -71,7 +71,7 @@ def quicken(space: Space, kind: Kind, f: Field, readers: Readers, alive: dict[An
         space.kinds[t.target].cls if isinstance(t, Reference) else None,
         None if isinstance(t, Reference) or is_plain(t) else cls.element_inside,
         noted,
-        None if told else readers.trigger(table, 1, journal) if read else unread,
+        None if told or noted else readers.trigger(table, 1, journal) if read else unread,
         None if told else readers.trigger(table, -1, journal) if read else unread,
         journal and read,
         {},
@@ -114,6 +114,41 @@ def through_inverse(f: Field, inverse: str) -> tuple[Method, Method]:
 
 
 def adding(way: Way, reference: bool) -> Method:
+    """`add`, for the element that is one already and for a table that nobody must be told of; else the general way."""
+    session, alive, exact, insert = way.space.session, way.alive, way.exact, way.insert
+    journal, put, rescue = way.journal, set.add, way.space.rescue
+    general = adding_pending(way, reference)
+    if insert is None or exact is None:
+        return general
+    if insert is unread:
+
+        def add_unread(self: Any, element: Any) -> None:
+            if type(element) is exact and session.idle and len(alive) == 1:
+                put(self, element)
+            else:
+                general(self, element)
+
+        return add_unread
+
+    def add(self: Any, element: Any) -> None:
+        if type(element) is exact and session.idle and len(alive) == 1:
+            if element in self:
+                return
+            try:
+                insert((self.owner.oid, element.oid))
+            except BaseException as error:
+                rescue(error, journal)
+                raise
+            put(self, element)
+            if journal:
+                session.maintenance.commit()
+        else:
+            general(self, element)
+
+    return add
+
+
+def adding_pending(way: Way, reference: bool) -> Method:
     session, alive, take, exact = way.space.session, way.alive, way.take, way.exact
     insert, cell, slow = way.insert, way.cell, way.slow["add"]
     work = way.space.work
@@ -127,13 +162,12 @@ def adding(way: Way, reference: bool) -> Method:
         if element in self:
             return
         if len(alive) == 1 and not noted and element is not None:
+            value = element.oid if reference else element if cell is None else cell(element)
+            row = (self.owner.oid, value)
             if session.idle:
                 if insert is not None:
                     try:
-                        if reference:
-                            insert((self.owner.oid, element.oid))
-                        else:
-                            insert((self.owner.oid, element if cell is None else cell(element)))
+                        insert(row)
                     except BaseException as error:
                         rescue(error, journal)
                         raise
@@ -147,10 +181,6 @@ def adding(way: Way, reference: bool) -> Method:
                     transaction.objects = work
                     work.journal.append((drop, self, element))
                     put(self, element)
-                    row = (
-                        self.owner.oid,
-                        element.oid if reference else element if cell is None else cell(element),
-                    )
                     weights = weights_of.get(table)
                     if weights is None:
                         weights = weights_of[table] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
@@ -74,7 +73,7 @@ class Space:
         self.session = session
         self.schema = Schema()
         self.kinds: dict[str, Kind] = {}
-        self.live: dict[int, Object] = {}
+        self.live: list[Object | None] = [None]  # by identity
         self.buried: WeakValueDictionary[int, Object] = WeakValueDictionary()
         self.work = Work(self)
         self.back: Backward | None = None  # who refers to whom; from the first deletion on
@@ -83,7 +82,6 @@ class Space:
         self.tables_read: frozenset[str] = frozenset()
         self.keys: dict[tuple[str, tuple[str, ...]], Key] = {}
         self.bodies: dict[str, dict[str, Any]] = {}  # what classes written in Python have besides properties
-        self.next = itertools.count(1).__next__
 
     # --- classes -------------------------------------------------------------------------------------------
 
@@ -189,8 +187,9 @@ class Space:
             if not f.many:
                 f.slot.__set__(thing, None)
         with self.changing() as work:
-            thing.oid = oid = self.next()
-            self.live[oid] = thing._kind.objects[oid] = thing
+            thing.oid = len(self.live)
+            self.live.append(thing)
+            thing._kind.objects.append(thing)
             work.dirty[thing] = None
             try:
                 for f, value in later:
@@ -230,6 +229,8 @@ class Space:
 
     def bury(self, thing: Object, cls: type[Object]) -> None:
         """Make an object, and its collections, say that it is gone."""
+        thing._kind.dead += 1
+        self.live[thing.oid] = None
         for f in thing._kind.fields:
             if f.many:
                 f.slot.__get__(thing).__class__ = f.closed
@@ -242,28 +243,29 @@ class Space:
             if f.many:
                 f.slot.__get__(thing).__class__ = f.owned
         thing.__class__ = kind.cls
-        self.live[thing.oid] = kind.objects[thing.oid] = thing
+        kind.dead -= 1
+        self.live[thing.oid] = thing
 
     # --- reading -------------------------------------------------------------------------------------------
 
     def at(self, oid: int) -> Object | None:
         """The object of an identity."""
-        return self.live.get(oid)
+        return self.live[oid] if 0 < oid < len(self.live) else None
 
     def extent(self, name: str) -> Iterator[Object]:
         """The objects of a class and of all that extend it."""
         for c in self.schema.subclasses(name):
-            yield from list(self.kinds[c.name].objects.values())
+            yield from list(self.kinds[c.name])
 
     def rows(self, table: str) -> ZSet:
         """The present rows of a table."""
         found = ZSet()
         for kind, sheet in self.sheets.get(table, ()):
             row = sheet.row
-            for thing in kind.objects.values():
+            for thing in kind:
                 found.weights[row(thing)] = 1
         for kind, f in self.apart.get(table, ()):
-            for thing in kind.objects.values():
+            for thing in kind:
                 for row in collection_rows(thing.oid, f.slot.__get__(thing)):
                     found.add(row, 1)
         return found
@@ -285,8 +287,10 @@ class Space:
             "A": ALIVE,
             "dirty": self.work.dirty,
             "live": self.live,
-            "own": kind.objects,
-            "next": self.next,
+            "born": self.live.append,
+            "own": kind.objects.append,
+            "create": object.__new__,
+            "cls": kind.cls,
             "set": self.set,
             "enter": self.enter,
             "work": self.work,

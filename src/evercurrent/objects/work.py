@@ -102,9 +102,8 @@ class Work:
         for thing, values in self.dirty.items():
             kind = thing._kind
             if values is None:
-                kind.objects.pop(thing.oid, None)
-                self.space.live.pop(thing.oid, None)
-                self.space.bury(thing, kind.undone)
+                if not thing._gone:
+                    self.space.bury(thing, kind.undone)
                 continue
             if thing._gone:
                 self.space.revive(thing)

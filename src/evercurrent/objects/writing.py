@@ -158,11 +158,11 @@ def _attempt(body: list[str], rescue: list[str], traits: Traits) -> list[str]:
     return [*lines, f"{PRIVATE}J.clear()"] if traits.journal else lines
 
 
-def _open(lines: list[str]) -> list[str]:
+def _open(lines: list[str], end: str = "return") -> list[str]:
     """For a transaction that is open, in the only thread there is."""
     p = PRIVATE
     head = [f"{p}t = {p}S.transaction", f"if {p}t is not None and {p}t.status == 'open':"]
-    return [*head, *(f"    {line}" for line in lines), "    return"]
+    return [*head, *(f"    {line}" for line in lines), f"    {end}"]
 
 
 def _indented(lines: list[str], by: int) -> list[str]:
@@ -211,21 +211,28 @@ def setter_source(kind: Kind, f: Field, traits: Traits) -> str:
 # --- the constructor ---------------------------------------------------------------------------------------
 
 
-def constructor_source(kind: Kind, traits: Traits) -> str:
+def constructor_source(kind: Kind, traits: Traits, make: bool = False) -> str:
+    """The constructor; or the function `make`, which does the same for a new object and returns it."""
     p = PRIVATE
+    end = "return self" if make else "return"
     singles = [f for f in kind.fields if not f.many]
     many = [f for f in kind.fields if f.many]
     named = {f.position: f.name for f in kind.fields if is_parameter(f.name)}
     hidden = [f for f in kind.fields if f.position not in named]
     local = {f.position: named.get(f.position, f"{p}v{f.position}") for f in kind.fields}
-    parameters = ["*"] * bool(named) + [f"{n}=None" for n in named.values()]
-    parameters += [f"**{p}others"] * bool(hidden)
-    lines = [f"def __init__({', '.join(['self', *parameters])}):"]
+    parameters = [f"{n}=None" for n in named.values()] + [f"**{p}others"] * bool(hidden)
+    lines = (
+        [f"def make({', '.join(parameters)}):"]
+        if make
+        else [f"def __init__({', '.join(['self', *parameters])}):"]
+    )
     for f in hidden:
         lines.append(f"    {local[f.position]} = {p}others.pop({f.name!r}, None)")
     if hidden:
         lines.append(f"    if {p}others: {p}unknown({p}others)")
     lines += [f"    {_check(f, local[f.position])}" for f in singles]
+    if make:
+        lines.append(f"    self = {p}create({p}cls)")
     lines += [f"    self._{f.position} = {local[f.position]}" for f in singles]
     for f in many:
         lines += [f"    self._{f.position} = {p}c = {p}owned{f.position}()", f"    {p}c.owner = self"]
@@ -235,22 +242,24 @@ def constructor_source(kind: Kind, traits: Traits) -> str:
     apart = [f"{local[f.position]} is None" for f in (*many, *ends) if f not in quick_ends]
     lines.append(f"    if {' and '.join([f'len({p}A) == 1', *apart])}:")
     noted = [f"{p}back.note(self)"] if traits.tracked and any(f.refers for f in kind.fields) else []
-    join = [f"self.oid = {p}oid", f"{p}live[{p}oid] = {p}own[{p}oid] = self"]
+    join = [f"self.oid = {p}oid", f"{p}born(self)", f"{p}own(self)"]
     if not traits.told:
         held = {f.position: local[f.position] for f in singles}
         quick, claim = _keys(kind, local)
-        quick.append(f"{p}oid = {p}next()")
+        quick.append(f"{p}oid = len({p}live)")
         triggers = [f"{p}i{n}({row_source(kind.sheets[n], held, f'{p}oid', w)})" for n, w in traits.reads]
         quick += _attempt(triggers, [], traits) if triggers else []
         quick += join + noted + claim
         for f in quick_ends:
             quick += _other_end(kind, f, local[f.position], True, False)
-        lines += [f"        if {p}S.idle:", *_indented([*quick, "return"], 3)]
-    pending = [f"{p}oid = {p}next()", f"{p}t.objects = {p}work", *join, f"{p}dirty[self] = None", *noted]
+        lines += [f"        if {p}S.idle:", *_indented([*quick, end], 3)]
+    pending = [f"{p}oid = len({p}live)", f"{p}t.objects = {p}work", *join, f"{p}dirty[self] = None", *noted]
     for f in quick_ends:
         pending += _other_end(kind, f, local[f.position], True, True)
-    lines += _indented(_open(pending), 2)
+    lines += _indented(_open(pending, end), 2)
     lines.append(f"    {p}enter(self, ({given}))")
+    if make:
+        lines.append("    return self")
     return "\n".join(lines) + "\n"
 
 
@@ -270,4 +279,4 @@ def _keys(kind: Kind, local: Mapping[int, str]) -> tuple[list[str], list[str]]:
 def source(kind: Kind, traits: Traits, fields: Sequence[Field]) -> str:
     """Everything that depends on who reads the objects."""
     setters = [setter_source(kind, f, traits) for f in fields if not f.many]
-    return constructor_source(kind, traits) + "".join(setters)
+    return constructor_source(kind, traits) + constructor_source(kind, traits, True) + "".join(setters)
