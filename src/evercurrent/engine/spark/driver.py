@@ -33,6 +33,7 @@ from evercurrent.delta.program import (
     Where,
     Windowed,
 )
+from evercurrent.engine.spark.columns import rows_to_arrow
 from evercurrent.engine.spark.entries import Entries, Group
 from evercurrent.engine.spark.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.fixpoint import Change, Recursion, between
@@ -40,7 +41,6 @@ from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.pool import Pool
 from evercurrent.engine.spark.run import Cost, Outcome
 from evercurrent.engine.spark.shapes import Shape, row_schema
-from evercurrent.engine.spark.types import rows_to_arrow
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.nodes import SortKey, Term
 

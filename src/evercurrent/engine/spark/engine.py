@@ -26,9 +26,10 @@ from pyspark.sql.types import StructType
 from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Fixpoint, Program
+from evercurrent.engine.spark.columns import rows_to_arrow
 from evercurrent.engine.spark.driver import DriverRun
 from evercurrent.engine.spark.files import EMPTY, Folder, Segment
-from evercurrent.engine.spark.frames import Workshop
+from evercurrent.engine.spark.frames import LARGE_ROWS, Workshop
 from evercurrent.engine.spark.kept import Contents, Store
 from evercurrent.engine.spark.layout import leading, orders
 from evercurrent.engine.spark.log import Log
@@ -36,15 +37,12 @@ from evercurrent.engine.spark.pool import Pool, TooLarge, plain_keys, summed
 from evercurrent.engine.spark.run import Outcome, Run
 from evercurrent.engine.spark.session import private, tune
 from evercurrent.engine.spark.shapes import W, consolidate, row_schema
-from evercurrent.engine.spark.types import rows_to_arrow
 from evercurrent.errors import EvaluationError, UnsupportedError
 
 SMALL_ROWS = 20_000
 """Changes of at most so many rows are tried by the driver alone."""
 DRIVER_ENTRIES = 400_000
 """So many entries of states the driver may hold in one transaction."""
-LARGE_ROWS = 300_000
-"""From here on results are written by the executors."""
 
 FILE_ROWS = 2_000_000
 """So many rows the executors write into one file."""

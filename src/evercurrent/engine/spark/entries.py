@@ -15,10 +15,11 @@ from evercurrent.data.order import sort_key
 from evercurrent.data.types import Date, Decimal, Integer, String, Type
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import WEIGHT, Rule
+from evercurrent.engine.spark.columns import encoded
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.pool import Pool
 from evercurrent.engine.spark.shapes import Shape
-from evercurrent.engine.spark.types import arrow_schema, internal, plain
+from evercurrent.engine.spark.types import arrow_schema
 from evercurrent.errors import EvaluationError
 from evercurrent.term.aggregates import evaluate_aggregate, exact_sum
 from evercurrent.term.evaluate import compile_term
@@ -99,24 +100,17 @@ class Entries:
 
     def table(self, rows: Sequence[tuple[Row, Totals]]) -> pyarrow.Table:
         schema = arrow_schema(self.shape.schema)
-        arrays = [
-            pyarrow.array([plain(t, key[i]) for key, _ in rows], schema.field(i).type)
-            for i, t in enumerate(self.types)
-        ]
+        arrays = [encoded(t, [key[i] for key, _ in rows]) for i, t in enumerate(self.types)]
         arrays.append(pyarrow.array([totals[0] for _, totals in rows], pyarrow.int64()))
         for j, scale in enumerate(self.scales.values(), 1):
-            t = Decimal(38, scale)
             field = schema.field(len(self.types) + j)
-            arrays.append(pyarrow.array([plain(t, totals[j]) for _, totals in rows], field.type))
+            arrays.append(encoded(Decimal(38, scale), [totals[j] for _, totals in rows]).cast(field.type))
         return pyarrow.Table.from_arrays(arrays, schema=schema)
 
     def bag_table(self, i: int, entries: Sequence[tuple[Row, int]]) -> pyarrow.Table:
         schema = arrow_schema(self.shape.bag_schema(i))
         types = [*self.types[: self.width], *self.shape.bag_types(i)]
-        arrays = [
-            pyarrow.array([plain(t, row[j]) for row, _ in entries], schema.field(j).type)
-            for j, t in enumerate(types)
-        ]
+        arrays = [encoded(t, [row[j] for row, _ in entries]) for j, t in enumerate(types)]
         arrays.append(pyarrow.array([w for _, w in entries], pyarrow.int64()))
         return pyarrow.Table.from_arrays(arrays, schema=schema)
 
@@ -140,16 +134,13 @@ class Entries:
                 continue
             totals = found.setdefault(key, self.zero.copy())
             totals[0] += row[len(self.types)]
-            for j, scale in enumerate(self.scales.values(), 1):
-                totals[j] += self.exact(row[len(self.types) + j], scale)
+            for j in range(1, len(totals)):
+                totals[j] += row[len(self.types) + j]
         for key, totals in found.items():
             if totals[0]:
                 index.setdefault(tuple(key[i] for i in at), []).append(key)
                 self.old[key] = totals
         return index
-
-    def exact(self, value: Any, scale: int) -> int:
-        return int(internal(Decimal(38, scale), value))
 
     def index(self, by: tuple[str, ...], keys: Collection[Row]) -> dict[Row, list[Row]]:
         """The entries of weight other than zero under each of these keys, as the state is now."""

@@ -17,10 +17,10 @@ import pyarrow
 from evercurrent.data.zset import Row
 from evercurrent.delta.loops import inside
 from evercurrent.delta.program import Fixpoint, Linear, Loop, Program
+from evercurrent.engine.spark.columns import rows_to_arrow
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.pool import Pool
 from evercurrent.engine.spark.shapes import row_schema
-from evercurrent.engine.spark.types import rows_to_arrow
 from evercurrent.errors import EvaluationError, UnsupportedError
 
 Change = list[tuple[Row, int]]

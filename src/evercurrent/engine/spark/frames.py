@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from math import inf
 
 import pyarrow
 import pyarrow.compute
@@ -21,6 +22,8 @@ from evercurrent.engine.spark.files import ROW_GROUP, Folder, Segment
 from evercurrent.engine.spark.types import arrow_schema
 
 TAG = "t"
+LARGE_ROWS = 300_000
+"""From here on results are written by the executors."""
 GROUP_ROWS = "parquet.block.row.count.limit"
 """The setting of Parquet's writer for the rows of a row group."""
 
@@ -43,15 +46,20 @@ class Workshop:
         paths = [self.folder.path(f) for s in segments for f in s.files]
         return self.session.read.schema(schema).parquet(*paths)
 
-    def collect(self, frames: Mapping[str, DataFrame]) -> dict[str, Segment]:
-        """Compute frames and write each to a segment of the store that bears its name."""
-        if not frames:
-            return {}
-        if self.large:
-            result = {store: self._by_executors(store, frame) for store, frame in frames.items()}
-        else:
-            tables = self.tables(frames)
-            result = {store: self.folder.write(store, table) for store, table in tables.items()}
+    def collect(
+        self, frames: Mapping[str, DataFrame], bounds: Mapping[str, float] | None = None
+    ) -> dict[str, Segment]:
+        """Compute frames and write each to a segment of the store that bears its name.
+
+        `bounds` say how many rows a frame can have at most: in a large batch too, small results are made by one job.
+        """
+        known = bounds or {}
+        large = [s for s in frames if self.large and known.get(s, inf) > LARGE_ROWS]
+        small = {s: f for s, f in frames.items() if s not in large}
+        result = {store: self._by_executors(store, frames[store]) for store in large}
+        if small:
+            tables = self.tables(small)
+            result |= {store: self.folder.write(store, table) for store, table in tables.items()}
         self.written += result.values()
         return result
 

@@ -10,9 +10,10 @@ Footers are read once and kept: files never change.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import pyarrow
@@ -107,23 +108,51 @@ def may_hold(r: Range | None, w: Wanted) -> bool:
 def find(footer: Footer, schema: pyarrow.Schema, wanted: Sequence[Wanted]) -> tuple[pyarrow.Table, float]:
     """The rows whose key columns all hold asked values, and the share of the file that was read for them.
 
-    With several key columns other combinations of the asked values come along.
+    With several key columns other combinations of the asked values come along. The key columns are read first: most keys
+    of new rows are in no row group, and then nothing else is.
     """
     groups = holding(footer, wanted)
     if not groups:
         return schema.empty_table(), 0.0
+    keys = list(dict.fromkeys(w.column for w in wanted))
+    read = len(groups) * len(keys)
+    parts = []
     with pyarrow.parquet.ParquetFile(footer.path, metadata=footer.metadata) as file:
-        parts = []
         for start in range(0, len(groups), AT_ONCE):
-            table = file.read_row_groups(groups[start : start + AT_ONCE], columns=schema.names)
-            parts.append(only(table.select(schema.names).cast(schema), wanted))
-    return pyarrow.concat_tables(parts), len(groups) / footer.groups
+            some = groups[start : start + AT_ONCE]
+            if len(keys) < len(schema.names):
+                some = hit(footer, some, file.read_row_groups(some, columns=keys), wanted)
+                read += len(some) * (len(schema.names) - len(keys))
+            if some:
+                table = file.read_row_groups(some, columns=schema.names)
+                parts.append(only(table.select(schema.names).cast(schema), wanted))
+    share = read / (footer.groups * len(schema.names))
+    return pyarrow.concat_tables(parts) if parts else schema.empty_table(), share
+
+
+def hit(footer: Footer, groups: list[int], keys: pyarrow.Table, wanted: Sequence[Wanted]) -> list[int]:
+    """Those of the row groups in which a row holds asked values; `keys` are their key columns."""
+    places = pyarrow.compute.indices_nonzero(matching(keys, wanted))
+    if not len(places):
+        return []
+    ends = list(accumulate(footer.metadata.row_group(i).num_rows for i in groups))
+    found: list[int] = []
+    for place in places.to_pylist():
+        at = bisect_right(ends, place)
+        if not found or found[-1] != groups[at]:
+            found.append(groups[at])
+    return found
+
+
+def matching(table: pyarrow.Table, wanted: Sequence[Wanted]) -> pyarrow.ChunkedArray:
+    """For each row whether its key columns all hold asked values."""
+    mask = None
+    for w in wanted:
+        here = pyarrow.compute.is_in(table.column(w.column).cast(w.values.type), w.values)
+        mask = here if mask is None else pyarrow.compute.and_(mask, here)
+    return mask
 
 
 def only(table: pyarrow.Table, wanted: Sequence[Wanted]) -> pyarrow.Table:
     """The rows whose key columns all hold asked values."""
-    mask = None
-    for w in wanted:
-        here = pyarrow.compute.is_in(table.column(w.column), w.values)
-        mask = here if mask is None else pyarrow.compute.and_(mask, here)
-    return table if mask is None else table.filter(mask)
+    return table.filter(matching(table, wanted))

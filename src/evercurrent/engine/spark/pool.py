@@ -16,13 +16,14 @@ import pyarrow.compute
 import pyarrow.parquet
 from pyspark.sql.types import StructType
 
-from evercurrent.data.types import Array, Float, Map, Struct, Type
+from evercurrent.data.types import Array, Decimal, Float, Map, Struct, Type
 from evercurrent.data.zset import Row
+from evercurrent.engine.spark.columns import decoded
 from evercurrent.engine.spark.files import Folder, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.lookup import Footer, Wanted, find, only
 from evercurrent.engine.spark.shapes import added
-from evercurrent.engine.spark.types import arrow_schema, internal, plain
+from evercurrent.engine.spark.types import arrow_schema, plain
 
 CACHE_BYTES = 256 * 1024 * 1024
 CACHE_ROWS = 300_000
@@ -71,7 +72,7 @@ class Pool:
         key: Sequence[int] = (),
         wanted: Collection[Row] | None = None,
     ) -> list[tuple[Any, ...]]:
-        """Rows of all segments as tuples in the order of the schema, internal values by `types`, totals after them as they are.
+        """Rows of all segments as tuples in the order of the schema, internal values by `types`, then totals: integers of units.
 
         With `wanted`, at least those whose columns at `key` are among these tuples; other rows may come along.
         """
@@ -131,12 +132,16 @@ class Pool:
 
     def _decode(self, table: pyarrow.Table, types: Sequence[Type]) -> list[tuple[Any, ...]]:
         self.spend(table.num_rows)
+        if not table.num_rows:
+            return []
         columns = []
-        for i in range(table.num_columns):
-            values = table.column(i).to_pylist()
+        for i, column in enumerate(table.columns):
             if i < len(types):
-                values = [internal(types[i], v) for v in values]
-            columns.append(values)
+                columns.append(decoded(types[i], column))
+            elif pyarrow.types.is_decimal(column.type):
+                columns.append(decoded(Decimal(38, column.type.scale), column))
+            else:
+                columns.append(column.to_pylist())
         return list(zip(*columns, strict=True))
 
 

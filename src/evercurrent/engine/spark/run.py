@@ -14,11 +14,24 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
+from math import inf
 from typing import assert_never
 
 from pyspark.sql import DataFrame
 
-from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, Relation, Rule
+from evercurrent.delta.program import (
+    Explode,
+    Finalize,
+    Fixpoint,
+    Input,
+    Keyed,
+    Linear,
+    Lookup,
+    Program,
+    Ranked,
+    Relation,
+    Rule,
+)
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.frames import Workshop
 from evercurrent.engine.spark.kept import Contents, Store, union
@@ -77,6 +90,7 @@ class Run:
         self.states = States(self.shapes, self.contents, lambda: f"v{next(names)}")
         self.rows: dict[str, list[DataFrame]] = {}  # what has been added to linear relations
         self.copies: dict[str, list[Segment]] = {}  # segments that serve a state as they are
+        self.bounds: dict[str, float] = {}  # how many rows can have been added, at most
         self.outcome = Outcome()
         self.relations = {r.name: r for r in program.relations}
 
@@ -99,6 +113,7 @@ class Run:
     def settle(self, relations: Iterable[Relation], states: Iterable[str]) -> None:
         """Compute what was added to these, then the change of the keyed ones."""
         wanted: dict[str, DataFrame] = {}
+        bounds: dict[str, float] = {}
         for name in states:
             shape = self.shapes[name]
             for store in (name, *(shape.bag_store(i) for i in shape.bags)):
@@ -108,7 +123,9 @@ class Run:
                 elif contents.pending:
                     added = union(contents.pending)
                     assert added is not None
-                    wanted[store] = consolidate(added, contents.schema)
+                    once = self.beginning and shape.state.unique and len(contents.pending) == 1
+                    wanted[store] = added if once else consolidate(added, contents.schema)
+                    bounds[store] = self.bounds.get(name, inf)
         linear = {}
         for r in relations:
             if isinstance(r, Linear) and r.name in self.rows:
@@ -116,9 +133,10 @@ class Run:
                 assert added is not None
                 linear[f"{r.name}\0delta"] = r
                 wanted[f"{r.name}\0delta"] = consolidate(added, relation_schema(r.columns))
+                bounds[f"{r.name}\0delta"] = self.bounds.get(r.name, inf)
             elif isinstance(r, Fixpoint) and any(loop.body in self.rows for loop in r.loops):
                 raise UnsupportedError("a recursion is run by the driver")
-        for store, segment in self.workshop.collect(wanted).items():
+        for store, segment in self.workshop.collect(wanted, bounds).items():
             if store in linear:
                 self.outcome.deltas[linear[store].name] = segment
             else:
@@ -131,8 +149,19 @@ class Run:
                 shape = self.shapes[r.state]
                 groups = Groups(r, shape, self.contents, self.broadcast(r.state), self.beginning)
                 changed[f"{r.name}\0delta"] = change(groups)
-        for store, segment in self.workshop.collect(changed).items():
+                bounds[f"{r.name}\0delta"] = self.most(r)
+        for store, segment in self.workshop.collect(changed, bounds).items():
             self.outcome.deltas[store.removesuffix("\0delta")] = segment
+
+    def most(self, r: Keyed) -> float:
+        """How many rows the change of a keyed relation can have."""
+        match r.function:
+            case Finalize():
+                return 2.0 * self.outcome.stores.get(r.state, EMPTY).rows
+            case Ranked(limit=int(limit)) if not r.key:
+                return 2.0 * limit
+            case _:
+                return inf
 
     def read(self, contents: Contents, segment: Segment) -> DataFrame:
         return self.workshop.read(contents.schema, [segment])
@@ -179,6 +208,8 @@ class Run:
             self.outcome.costs.append(Cost(frozenset({rule.into}), bytes=read))
 
     def write_down(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
+        most = segment.rows if self.narrow(rule) else inf
+        self.bounds[rule.into] = self.bounds.get(rule.into, 0) + most
         if rule.into in self.shapes and is_copy(rule):
             self.contents[rule.into].pending.append(delta)
             self.copies.setdefault(rule.into, []).append(segment)
@@ -193,3 +224,15 @@ class Run:
         self.contents[rule.into].pending.append(entries_of(rule, flow, shape))
         for i in shape.bags:
             self.contents[shape.bag_store(i)].pending.append(bag_of(rule, flow, shape, i))
+
+    def narrow(self, rule: Rule) -> bool:
+        """Whether a row of the delta becomes at most one row."""
+        for step in rule.steps:
+            if isinstance(step, Explode):
+                return False
+            if isinstance(step, Lookup) and not (step.absent or step.present or step.outer):
+                by = {name for name, _ in step.match}
+                indexes = self.shapes[step.state].state.indexes
+                if not any(i.single and set(i.columns) <= by for i in indexes):
+                    return False
+        return True

@@ -10,7 +10,7 @@ DecimalType(38,0)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, assert_never
 
 import pyarrow
@@ -37,7 +37,6 @@ from evercurrent.data.types import (
     Type,
 )
 from evercurrent.data.values import give_out, take_in
-from evercurrent.data.zset import Row
 from evercurrent.errors import UnsupportedError
 
 
@@ -219,27 +218,6 @@ def _map(key: Type, element: Type, entries: Iterable[Any]) -> Any:
     from evercurrent.data.representation import FrozenMap
 
     return FrozenMap((internal(key, k), internal(element, v)) for k, v in entries)
-
-
-def rows_to_arrow(
-    types: Sequence[Type], names: Sequence[str], entries: Iterable[tuple[Row, int]], weight: str
-) -> pyarrow.Table:
-    """Weighted internal rows as an Arrow table."""
-    listed = list(entries)
-    arrays = [
-        pyarrow.array([plain(t, row[i]) for row, _ in listed], arrow_type(spark_type(t)))
-        for i, t in enumerate(types)
-    ]
-    arrays.append(pyarrow.array([w for _, w in listed], pyarrow.int64()))
-    return pyarrow.Table.from_arrays(arrays, names=[*names, weight])
-
-
-def arrow_to_rows(types: Sequence[Type], table: pyarrow.Table, weight: str) -> list[tuple[Row, int]]:
-    """The weighted rows of an Arrow table whose first columns are of these types."""
-    lists = [table.column(i).to_pylist() for i in range(len(types))]
-    columns = [[internal(t, v) for v in values] for t, values in zip(types, lists, strict=True)]
-    rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)
-    return list(zip(rows, table.column(weight).to_pylist(), strict=True))
 
 
 WEIGHT_TYPE = spark_type(BIGINT)

@@ -25,9 +25,9 @@ def test_durable_states_follow_random_plans(tmp_path: Path, seed: int) -> None:
 
 def test_more_than_the_driver_should_hold_is_given_up(tmp_path: Path) -> None:
     from evercurrent.data.types import INT
+    from evercurrent.engine.spark.columns import rows_to_arrow
     from evercurrent.engine.spark.files import Folder
     from evercurrent.engine.spark.shapes import row_schema
-    from evercurrent.engine.spark.types import rows_to_arrow
 
     folder = Folder(tmp_path)
     folder.make()
