@@ -17,13 +17,13 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.lookup import unknown
 from evercurrent.catalog.nodes import Assertion
 from evercurrent.catalog.nodes import View as Declaration
+from evercurrent.data.shapes import Shape
 from evercurrent.errors import QueryError, TransactionError
 from evercurrent.frontend.python.annotations import is_row_class
 from evercurrent.frontend.python.block import over, variable
 from evercurrent.frontend.python.core import AnyQuery
 from evercurrent.frontend.python.definitions import shape_over, table_of_class, view_of_query
 from evercurrent.frontend.python.query import Query
-from evercurrent.frontend.python.shapes import Shape
 from evercurrent.session.definition import create_table, create_view
 from evercurrent.session.dropping import drop
 from evercurrent.session.results import Result
@@ -225,7 +225,7 @@ def table_of(owner: SessionOwner, what: Any, name: str | None, options: Mapping[
 # --- views ---------------------------------------------------------------------------------------------------
 
 
-class LiveView(View, Query[T], Generic[T]):
+class LiveView(View, Query[T], Generic[T]):  # type: ignore[misc]
     """A view of a query object: always what the query would return; and a query object itself."""
 
     def __new__(cls, *args: Any) -> Any:
@@ -240,7 +240,7 @@ class LiveView(View, Query[T], Generic[T]):
         make = self._block.shape.object
         return [make(row) for row in View.rows(self)]
 
-    def __iter__(self) -> Iterator[T]:
+    def __iter__(self) -> Iterator[T]:  # type: ignore[override]
         return iter(self.objects())
 
     def materialize(self) -> LiveView[T]:

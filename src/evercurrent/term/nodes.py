@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Type
 from evercurrent.source import Place
 
@@ -107,15 +108,14 @@ class Opaque:
     """A Python function that nobody looks into, and why. It is given values as users see them, and gives such a value.
 
     It is the same as another if it is the same function; `number` tells functions of one name apart where plans are
-    compared as texts. `makers` turn arguments that are rows into what the function
-    expects (an instance of the rows' class); None leaves an argument as it is.
+    compared as texts. `shapes` say of arguments that are rows which class the function expects; None leaves one as it is.
     """
 
     function: Callable[..., Any]
     name: str = field(compare=False)
     number: int = field(default=0, compare=False)
     reason: str = field(default="", compare=False)
-    makers: tuple[Callable[[Any], Any] | None, ...] = field(default=(), compare=False)
+    shapes: tuple[Shape | None, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,15 @@ the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
+from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Type
-from evercurrent.data.values import BadValue, give_out, taker
-from evercurrent.errors import EvaluationError, EvercurrentError
+from evercurrent.data.values import BadValue, Record, give_out, taker
+from evercurrent.errors import EvaluationError, EvercurrentError, QueryError
 from evercurrent.term.nodes import Apply, Column, Literal, Opaque, Term, Variable
 from evercurrent.term.walk import children
 
@@ -35,6 +38,62 @@ def any_opaque(terms: Iterable[Term]) -> bool:
     return any(map(is_opaque, terms))
 
 
+@dataclass(frozen=True)
+class Truth:
+    """The truth of what a function returns."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *values: Any) -> bool:
+        return bool(self.function(*values))
+
+
+@dataclass(frozen=True)
+class Strict:
+    """A function that gives None for None, as methods of a value that is not there would raise."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *values: Any) -> Any:
+        return None if None in values else self.function(*values)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A function by where it is defined, `module:qualname`; it is looked for when it is first called."""
+
+    path: str
+
+    def __call__(self, *values: Any) -> Any:
+        return resolved(self.path)(*values)
+
+
+@lru_cache(maxsize=1024)
+def resolved(path: str) -> Callable[..., Any]:
+    """The function of a path; an error that says what to do if it is not there."""
+    module, _, name = path.partition(":")
+    try:
+        found: Any = import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError) as problem:
+        raise QueryError(
+            f"the function {path} of a view is not there any more: {problem}",
+            hint="make its module importable, or define the view again: db.view(name, query, replace=True)",
+        ) from None
+    if not callable(found):
+        raise QueryError(f"{path}, which a view calls, is no function")
+    function: Callable[..., Any] = found
+    return function
+
+
+def shaped(shape: Shape | None, value: Any) -> Any:
+    """A value as the function expects it: a row as an instance of its class."""
+    if shape is None or shape.kind == "single" or value is None:
+        return value
+    return shape.object(tuple(value.values()) if isinstance(value, Record) else value)
+
+
 def caller(t: Apply) -> Callable[..., Any]:
     """The function over inside values; what it raises is an EvaluationError that names it."""
     return _caller(t.function, tuple(a.type for a in t.args), t.type)
@@ -43,13 +102,10 @@ def caller(t: Apply) -> Callable[..., Any]:
 @lru_cache(maxsize=4096)
 def _caller(opaque: Opaque, types: tuple[Type, ...], result: Type) -> Callable[..., Any]:
     function, name, take = opaque.function, opaque.name, taker(result)
-    makers = opaque.makers or (None,) * len(types)
+    shapes = opaque.shapes or (None,) * len(types)
 
     def call(*values: Any) -> Any:
-        given = [
-            shown if make is None else make(shown)
-            for make, shown in zip(makers, map(give_out, types, values), strict=True)
-        ]
+        given = [shaped(s, v) for s, v in zip(shapes, map(give_out, types, values), strict=True)]
         try:
             found = function(*given)
         except EvercurrentError:

@@ -25,7 +25,7 @@ def applied(t: Apply, args: Sequence[SparkColumn]) -> SparkColumn:
     def run(*values: Any) -> Any:
         return outside(result, call(*(take_in(k, inside(k, v)) for k, v in zip(types, values, strict=True))))
 
-    return F.udf(run, returnType=spark_type(result), useArrow=True)(*args)  # type: ignore[call-overload, no-any-return]
+    return F.udf(run, returnType=spark_type(result), useArrow=True)(*args)
 
 
 def inside(t: Type, value: Any) -> Any:

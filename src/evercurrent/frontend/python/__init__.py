@@ -1,6 +1,6 @@
 """Queries written as Python: functions are captured, not run.
 
-shapes, annotations    how rows look in Python; classes as columns
+annotations            classes as columns (how rows look in Python is in `data.shapes`)
 symbols, operations    a value that stands for a term; Python's operators as terms
 locate, interpret      the source of a function, read over symbols
 capture                a function over rows: from its source, by tracing, or opaque

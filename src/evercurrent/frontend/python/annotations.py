@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from evercurrent.data.shapes import Shape, is_named_tuple, is_typed_dict
 from evercurrent.data.types import (
     BIGINT,
     BINARY,
@@ -43,7 +44,6 @@ from evercurrent.data.types import (
     Type,
 )
 from evercurrent.errors import QueryError, UnsupportedError
-from evercurrent.frontend.python.shapes import Shape, is_named_tuple, is_typed_dict
 
 PLAIN: dict[Any, Type] = {
     int: BIGINT,
@@ -84,9 +84,13 @@ def is_row_class(cls: Any) -> bool:
     )
 
 
-@lru_cache(maxsize=1024)
-def columns_of(cls: type) -> Columns:
+def columns_of(cls: Any) -> Columns:
     """The columns of a dataclass, NamedTuple or TypedDict."""
+    return _columns(cls)
+
+
+@lru_cache(maxsize=1024)
+def _columns(cls: Any) -> Columns:
     if not is_row_class(cls):
         raise QueryError(
             f"{getattr(cls, '__name__', cls)!s} is no class of rows",

@@ -22,9 +22,9 @@ from evercurrent.calculus.nodes import (
     Query,
 )
 from evercurrent.calculus.scope import free_variables, row_type, substitute_qualifiers, substitute_term
+from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Member, Struct
 from evercurrent.errors import QueryError
-from evercurrent.frontend.python.shapes import Shape
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.term import build
 from evercurrent.term.nodes import Apply, Call, Case, Field, Record, Term, Variable

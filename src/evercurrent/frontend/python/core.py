@@ -14,7 +14,18 @@ from evercurrent.calculus.nodes import Comprehension, Generator, Query, Top
 from evercurrent.data.types import Member
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python import joins
-from evercurrent.frontend.python.block import HOLE, Block, all_hoisted, filtered, over, packed, variable
+from evercurrent.frontend.python.block import (
+    HOLE,
+    Block,
+    again,
+    all_hoisted,
+    filtered,
+    head_of,
+    over,
+    packed,
+    unique,
+    variable,
+)
 from evercurrent.frontend.python.capture import capture, predicate
 from evercurrent.frontend.python.ordering import Key, sort_keys
 from evercurrent.frontend.python.results import Result, result_of
@@ -131,7 +142,7 @@ class AnyQuery:
             from evercurrent.frontend.python.recursion import Hole
 
             return Hole()  # type: ignore[return-value]
-        made = object.__new__(_plain_class(type(self)))
+        made: Self = object.__new__(_plain_class(type(self)))
         AnyQuery.__init__(made, block, self._owner, order)
         return made
 
@@ -163,11 +174,11 @@ class AnyQuery:
             case "inner":
                 return joins.inner(left, right, self._on(function))
             case "left":
-                return joins.left_outer(left, joins.again(right), self._on(function))
+                return joins.left_outer(left, again(right), self._on(function))
             case "right":
                 return joins.right_outer(left, right, self._on(function))
             case _:
-                return joins.full_outer(left, joins.again(right), self._on(function))
+                return joins.full_outer(left, again(right), self._on(function))
 
     def _unnest(self, function: Any, outer: bool, ordinal: bool = False) -> Block:
         from evercurrent.frontend.python.unnesting import unnested
@@ -204,11 +215,11 @@ class AnyQuery:
 
     def _limit_hidden(self: Self, count: int | None, offset: int) -> Self:
         """A limit whose sort keys are no columns: they are added, used and dropped."""
-        head, fields = joins.head_of(self._block)
+        head, fields = head_of(self._block)
         more = tuple(
             Member(n, k.term.type, True)
             for n, k in zip(
-                joins.unique([*(f.name for f in fields), *("key" for _ in self._order)])[len(fields) :],
+                unique([*(f.name for f in fields), *("key" for _ in self._order)])[len(fields) :],
                 self._order,
                 strict=True,
             )
@@ -262,10 +273,10 @@ class AnyQuery:
 
 
 def _head(block: Block) -> list[Term]:
-    return list(joins.head_of(block)[0])
+    return list(head_of(block)[0])
 
 
-def _plain_class(cls: type) -> type:
+def _plain_class(cls: Any) -> Any:
     """The class of derived queries: what a table or a view has of its own does not go on."""
     return next(c for c in cls.__mro__ if c.__dict__.get("_is_plain_", False))
 

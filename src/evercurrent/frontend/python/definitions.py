@@ -10,11 +10,11 @@ from evercurrent.calculus.show import show
 from evercurrent.calculus.walk import is_query, nodes, relations_of
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import ForeignKey, Table, TableColumn, Unique, View
+from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Member, String, is_numeric
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python.annotations import columns_of
 from evercurrent.frontend.python.core import AnyQuery
-from evercurrent.frontend.python.shapes import Shape
 from evercurrent.frontend.python.terms import Resists, term_of
 from evercurrent.term import build
 from evercurrent.term.nodes import Term

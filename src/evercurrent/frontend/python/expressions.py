@@ -52,4 +52,4 @@ def call(function: str, *args: Any) -> Any:
 
 
 for _function in (row, when, isin, is_none, text, length, call):
-    _function._knows_symbols_ = True  # type: ignore[attr-defined]
+    vars(_function)["_knows_symbols_"] = True

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evercurrent.calculus.nodes import Fields, Generator, Group
+from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Member, Struct
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.frontend.python import operations
@@ -28,7 +29,6 @@ from evercurrent.frontend.python.capture import capture, predicate
 from evercurrent.frontend.python.monoids import Monoid, monoid_aggregate
 from evercurrent.frontend.python.ordering import directions
 from evercurrent.frontend.python.results import Result, result_of
-from evercurrent.frontend.python.shapes import Shape
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import term_of
 from evercurrent.term import build

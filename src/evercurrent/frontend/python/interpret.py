@@ -18,14 +18,15 @@ from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
+from evercurrent.data.shapes import make
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python import methods, operations
 from evercurrent.frontend.python.annotations import columns_of, is_row_class
 from evercurrent.frontend.python.locate import Located, locate
 from evercurrent.frontend.python.opaque import application, is_declared, name_of, returns
-from evercurrent.frontend.python.shapes import make
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import Resists, is_symbolic
+from evercurrent.term import build
 
 BINARY = {
     ast.Add: "+",
@@ -331,12 +332,12 @@ class Reader:
                 if a is not None and b is not None:
                     raise Resists("`is` between values of rows")
                 found = operations.is_none(a if b is None else b)
-                return Symbol(operations.build.negation(found) if isinstance(op, ast.IsNot) else found)
+                return Symbol(build.negation(found) if isinstance(op, ast.IsNot) else found)
             case ast.In() | ast.NotIn():
                 if not symbolic and not hasattr(b, "_contains_"):
                     return (a in b) is isinstance(op, ast.In)
                 found = operations.contains(b, a)
-                return Symbol(operations.build.negation(found) if isinstance(op, ast.NotIn) else found)
+                return Symbol(build.negation(found) if isinstance(op, ast.NotIn) else found)
             case _:
                 sign = COMPARE[type(op)]
                 return operations.binary(sign, a, b) if symbolic else OPERATORS[sign](a, b)

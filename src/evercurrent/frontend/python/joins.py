@@ -24,6 +24,7 @@ from evercurrent.calculus.nodes import (
     SetOperation,
     Union,
 )
+from evercurrent.data.shapes import Shape
 from evercurrent.data.types import BOOLEAN, INT, Member, Type
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.frontend.python.block import (
@@ -40,7 +41,6 @@ from evercurrent.frontend.python.block import (
     unique,
     variable,
 )
-from evercurrent.frontend.python.shapes import Shape
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.term import build
 from evercurrent.term.coerce import common_type

@@ -27,7 +27,7 @@ class Located:
 
     def place(self, node: ast.AST | None) -> Place | None:
         """Where a part of it stands."""
-        at = self.node if node is None or not hasattr(node, "lineno") else node
+        at = node if isinstance(node, ast.expr | ast.stmt) else self.node
         starts = _line_starts(self.text)
         begin = starts[at.lineno - 1] + _characters(self.text, starts, at.lineno, at.col_offset)
         end_line, end_column = at.end_lineno or at.lineno, at.end_col_offset or at.col_offset
@@ -80,7 +80,7 @@ def _is(node: Function, code: CodeType) -> bool:
     if not inside:
         return code.co_firstlineno == node.lineno
     # The outermost place of the code is the body itself.
-    return min(i[0] for i in inside) == begin and max(i[1] for i in inside) == end  # type: ignore[type-var]
+    return min(i[0] for i in inside) == begin and max(i[1] for i in inside) == end
 
 
 def _says(node: Function, code: CodeType) -> bool:

@@ -30,12 +30,13 @@ from evercurrent.data.types import (
 )
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python import operations
-from evercurrent.frontend.python.opaque import Strict, name_of, number_of
+from evercurrent.frontend.python.opaque import name_of, number_of
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import Resists, is_symbolic, term_of
 from evercurrent.term import build
 from evercurrent.term.nodes import Apply, Opaque, Term
 from evercurrent.term.nullable import nullable
+from evercurrent.term.opaque import Strict
 
 # --- texts -------------------------------------------------------------------------------------------------
 

@@ -14,17 +14,16 @@ import itertools
 import typing
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from evercurrent.data.shapes import Shape
 from evercurrent.data.types import BOOLEAN
-from evercurrent.data.values import Record
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python.annotations import Annotated, read
-from evercurrent.frontend.python.shapes import Shape
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import term_of
 from evercurrent.term.nodes import Apply, Opaque, Term
+from evercurrent.term.opaque import Truth
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -88,48 +87,13 @@ def application(
         )
     call = Truth(function) if condition else function
     terms: list[Term] = []
-    makers: list[Callable[[Any], Any] | None] = []
+    shapes: list[Shape | None] = []
     for arg in args:
         terms.append(term_of(arg))
-        makers.append(maker(arg._shape) if isinstance(arg, Symbol) else None)
-    node = Opaque(call, name_of(function), number_of(function), reason, tuple(makers))
+        shapes.append(arg._shape if isinstance(arg, Symbol) else None)
+    node = Opaque(call, name_of(function), number_of(function), reason, tuple(shapes))
     return Symbol(Apply(node, tuple(terms), promised.type, promised.nullable), promised.shape)
 
 
 def _plain(name: str) -> str:
     return "f" if name == "lambda" else name
-
-
-@dataclass(frozen=True)
-class Truth:
-    """The truth of what a function returns."""
-
-    function: Callable[..., Any]
-
-    def __call__(self, *values: Any) -> bool:
-        return bool(self.function(*values))
-
-
-@dataclass(frozen=True)
-class Strict:
-    """A function that gives None for None, as methods of a value that is not there would raise."""
-
-    function: Callable[..., Any]
-
-    def __call__(self, *values: Any) -> Any:
-        return None if None in values else self.function(*values)
-
-
-def maker(shape: Shape | None) -> Callable[[Any], Any] | None:
-    """What makes an object of the rows' class from a record."""
-    if shape is None or shape.kind == "single":
-        return None
-
-    def make(value: Any) -> Any:
-        return (
-            None
-            if value is None
-            else shape.object(tuple(value.values()) if isinstance(value, Record) else value)
-        )
-
-    return make

@@ -15,14 +15,14 @@ from typing import Any, TypeVar, overload
 
 from evercurrent.calculus.monotone import not_monotone
 from evercurrent.calculus.nodes import Definition, Fixpoint, Query, Relation
+from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Member
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.frontend.python import joins
 from evercurrent.frontend.python.block import HOLE, over, packed
-from evercurrent.frontend.python.core import AnyQuery
+from evercurrent.frontend.python.core import AnyQuery, Owner
 from evercurrent.frontend.python.opaque import name_of
 from evercurrent.frontend.python.query import Query as TypedQuery
-from evercurrent.frontend.python.shapes import Shape
 from evercurrent.term.coerce import common_type
 from evercurrent.term.functions.function import TypeMismatch
 
@@ -96,14 +96,11 @@ def recursive(function: Any, *, distinct: bool = True, limit: int | None = None)
     first = _bodies(function, [Hole() for _ in names])
     _require_anchors(first, names)
     owner = next((q._owner for q in first if q._owner is not None), None)
-    shapes = [_shape(q) for q in first]
-    fields = [_named(packed(q._block).fields) if not isinstance(q, Hole) else None for q in first]
-    fields = _settle_holes(function, names, fields, shapes, owner)
+    begun = [None if isinstance(q, Hole) else (packed(q._block).fields, q._block.shape) for q in first]
+    settled = _settle_holes(function, names, begun, owner)
+    fields, shapes = [f for f, _ in settled], [s for _, s in settled]
     for round_ in range(ROUNDS + 1):
-        relations = [
-            TypedQuery(over(Relation(n, f), s, n[0]), owner)
-            for n, f, s in zip(names, fields, shapes, strict=True)
-        ]
+        relations = [_relation(n, f, s, owner) for n, f, s in zip(names, fields, shapes, strict=True)]
         bodies = [packed(q._block) for q in _bodies(function, relations)]
         wider = [_wider(f, b.fields) for f, b in zip(fields, bodies, strict=True)]
         if wider == fields:
@@ -121,7 +118,7 @@ def recursive(function: Any, *, distinct: bool = True, limit: int | None = None)
     definitions = tuple(
         Definition(n, _as_body(b, f), f, distinct) for n, b, f in zip(names, bodies, fields, strict=True)
     )
-    made = [
+    made: list[TypedQuery[Any]] = [
         TypedQuery(over(Fixpoint(definitions, n, f, limit), s, n[0]), owner)
         for n, f, s in zip(names, fields, shapes, strict=True)
     ]
@@ -155,35 +152,31 @@ def _require_anchors(bodies: Sequence[Any], names: Sequence[str]) -> None:
         )
 
 
+Known = tuple[tuple[Member, ...], Shape]
+
+
 def _settle_holes(
-    function: Any,
-    names: Sequence[str],
-    fields: list[Any],
-    shapes: list[Any],
-    owner: Any,
-) -> list[tuple[Member, ...]]:
+    function: Any, names: Sequence[str], begun: Sequence[Known | None], owner: Owner | None
+) -> list[Known]:
     """The rows of relations that begin only with those of others: known once the others are."""
+    known = list(begun)
     for _ in names:
-        if None not in fields:
+        if None not in known:
             break
         relations = [
-            Hole() if f is None else TypedQuery(over(Relation(n, f), s, n[0]), owner)
-            for n, f, s in zip(names, fields, shapes, strict=True)
+            Hole() if k is None else _relation(n, *k, owner) for n, k in zip(names, known, strict=True)
         ]
         for i, body in enumerate(_bodies(function, relations)):
-            if fields[i] is None and not isinstance(body, Hole):
-                fields[i], shapes[i] = _named(packed(body._block).fields), _shape(body)
-    if None in fields:
-        raise QueryError(f"nothing says what the rows of {_plain(names[fields.index(None)])} are")
-    return fields
+            if known[i] is None and not isinstance(body, Hole):
+                known[i] = packed(body._block).fields, body._block.shape
+    found = [k for k in known if k is not None]
+    if len(found) < len(known):
+        raise QueryError(f"nothing says what the rows of {_plain(names[known.index(None)])} are")
+    return found
 
 
-def _shape(query: Any) -> Shape | None:
-    return None if isinstance(query, Hole) else query._block.shape
-
-
-def _named(fields: tuple[Member, ...]) -> tuple[Member, ...]:
-    return tuple(fields)
+def _relation(name: str, fields: tuple[Member, ...], shape: Shape, owner: Owner | None) -> TypedQuery[Any]:
+    return TypedQuery(over(Relation(name, fields), shape, name[0]), owner)
 
 
 def _wider(fields: tuple[Member, ...], body: tuple[Member, ...]) -> tuple[Member, ...]:

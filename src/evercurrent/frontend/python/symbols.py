@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
+from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Struct, Type
 from evercurrent.errors import QueryError
-from evercurrent.frontend.python.shapes import Shape
 from evercurrent.term import build
 from evercurrent.term.nodes import Term
 

@@ -27,7 +27,6 @@ from evercurrent.data.types import (
 )
 from evercurrent.data.values import take_in
 from evercurrent.errors import QueryError, UnsupportedError
-from evercurrent.frontend.python.shapes import is_named_tuple
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.term import build
 from evercurrent.term.nodes import Literal, Term, Variable
@@ -60,7 +59,7 @@ def members_of(value: Any) -> list[tuple[str, Any]] | None:
     if isinstance(value, dict):
         return [(str(k), v) for k, v in value.items()]
     if isinstance(value, tuple):
-        names = value._fields if is_named_tuple(type(value)) else names_of(value)
+        names = getattr(value, "_fields", None) or names_of(value)
         return list(zip(names, value, strict=True))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if f.init]

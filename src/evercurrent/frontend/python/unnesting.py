@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from evercurrent.calculus.nodes import Unnest
+from evercurrent.data.shapes import Shape
 from evercurrent.data.types import INT, Array, Collection, Map, Member, Struct
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python.block import Block, all_hoisted, beside, variable_of
 from evercurrent.frontend.python.capture import capture
-from evercurrent.frontend.python.shapes import Shape
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import term_of
 from evercurrent.term import build

@@ -10,7 +10,7 @@ several of them side by side (after a join). A shape says which, and makes objec
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ class Shape:
 
     kind: str
     width: int
-    make: type | None = None
+    make: Callable[..., Any] | None = None
     inner: tuple[Shape | None, ...] = ()
     names: tuple[str, ...] = ()
     optional: bool = False
@@ -34,7 +34,7 @@ class Shape:
 
     @staticmethod
     def record(
-        make: type | None,
+        make: Callable[..., Any] | None,
         width: int,
         inner: Sequence[Shape | None] = (),
         names: Sequence[str] = (),
@@ -82,13 +82,13 @@ def _value(shape: Shape | None, value: Any) -> Any:
     return shape.object(tuple(value.values()) if isinstance(value, Mapping) else value)
 
 
-def make(cls: type | None, names: Sequence[str], values: Sequence[Any]) -> Any:
+def make(cls: Callable[..., Any] | None, names: Sequence[str], values: Sequence[Any]) -> Any:
     """An instance of a row class; a tuple without one."""
     if cls is None:
         return tuple(values)
     if is_named_tuple(cls):
         return cls(*values)
-    return cls(**dict(zip(names, values, strict=True)))
+    return cls(**dict(zip(names, values, strict=True)))  # also a class that is known by its path alone
 
 
 def is_named_tuple(cls: Any) -> bool:

@@ -1,0 +1,170 @@
+"""Queries as JSON, and back.
+
+Law. `decode(encode(q)) == q`, opaque functions apart. What can be decoded is a closed list of node classes and plain values:
+a text from elsewhere can name no other class and run no code. An opaque function is kept as `module:qualname`; it is
+looked for when it is first called, and one that has no such name is not found again: its view must be defined anew.
+
+>>> from evercurrent.data.types import INT, Member
+>>> from evercurrent.calculus.nodes import Relation
+>>> edges = Relation("edge", (Member("src", INT, False),))
+>>> decode(encode(edges)) == edges
+True
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime
+import decimal
+import math
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from evercurrent.calculus import nodes as calculus
+from evercurrent.data import types
+from evercurrent.data.shapes import Shape
+from evercurrent.data.values import NAN, FrozenMap
+from evercurrent.errors import StorageError
+from evercurrent.source import Place
+from evercurrent.term import nodes as terms
+from evercurrent.term.monoid import MonoidFunctions
+from evercurrent.term.opaque import Named, Strict, Truth
+
+NODES: Mapping[str, type] = {
+    cls.__name__: cls
+    for cls in (
+        *(types.Null, types.Boolean, types.Integer, types.Float, types.Decimal, types.String, types.Binary),
+        *(types.Date, types.Timestamp, types.Interval, types.Array, types.Map, types.Member, types.Struct),
+        *(types.Collection, types.Reference),
+        *(terms.Literal, terms.Column, terms.Variable, terms.Field, terms.Call, terms.Case, terms.Cast),
+        *(terms.Record, terms.Lambda, terms.Opaque, terms.Apply, terms.SortKey, terms.Aggregate, terms.Frame),
+        terms.WindowFunction,
+        *(calculus.Relation, calculus.Values, calculus.Comprehension, calculus.Union, calculus.SetOperation),
+        *(calculus.FullOuter, calculus.Group, calculus.Window, calculus.Top, calculus.Definition),
+        *(calculus.Fixpoint, calculus.Generator, calculus.OuterGenerator, calculus.Unnest, calculus.Filter),
+        *(calculus.Scalar, calculus.Exists, calculus.Quantified),
+        *(Shape, MonoidFunctions, Truth, Strict),
+    )
+}
+"""All that a text can name."""
+
+FORGOTTEN = frozenset(("place", "number"))
+"""Fields that say nothing about what a node means."""
+
+
+# --- out ---------------------------------------------------------------------------------------------------
+
+
+def encode(node: Any) -> Any:
+    """A query, and whatever is in it, as what JSON can hold."""
+    match node:
+        case None | bool() | int() | str():
+            return node
+        case float():
+            return node if math.isfinite(node) else {"float": repr(node)}
+        case tuple():
+            return [encode(x) for x in node]
+        case bytes():
+            return {"bytes": base64.b64encode(node).decode()}
+        case datetime.datetime():
+            return {"datetime": node.isoformat()}
+        case datetime.date():
+            return {"date": node.isoformat()}
+        case decimal.Decimal():
+            return {"decimal": str(node)}
+        case FrozenMap():
+            return {"map": [[encode(k), encode(v)] for k, v in node.items()]}
+        case frozenset():
+            return {"set": sorted((encode(x) for x in node), key=repr)}
+        case Place():
+            return None
+        case Named(path):
+            return {"function": path}
+    if dataclasses.is_dataclass(node) and NODES.get(type(node).__name__) is type(node):
+        fields = {f.name: getattr(node, f.name) for f in dataclasses.fields(node) if f.name not in FORGOTTEN}
+        return {"node": type(node).__name__, **{k: encode(v) for k, v in fields.items() if v is not None}}
+    if isinstance(node, type):
+        return {"class": path_of(node)}
+    if callable(node):
+        return {"function": path_of(node)}
+    raise StorageError(f"{node!r} cannot be kept with the definition of a view")
+
+
+def path_of(thing: Any) -> str:
+    """Where a function or class is defined."""
+    name = getattr(thing, "__qualname__", type(thing).__qualname__)
+    owner = getattr(thing, "__objclass__", None)  # a method of a built-in type
+    module = getattr(thing, "__module__", None) or (owner.__module__ if owner is not None else "builtins")
+    return f"{module}:{name}"
+
+
+def can_be_found(thing: Any) -> bool:
+    """Whether another process that imports the same modules finds it by its path."""
+    module, _, name = path_of(thing).partition(":")
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is thing or found == thing
+
+
+# --- in ----------------------------------------------------------------------------------------------------
+
+
+def decode(value: Any) -> Any:
+    """What `encode` has made a text of."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case list():
+            return tuple(decode(x) for x in value)
+        case {"float": str(text)}:
+            return NAN if text == "nan" else float(text)
+        case {"bytes": str(text)}:
+            return base64.b64decode(text)
+        case {"datetime": str(text)}:
+            return datetime.datetime.fromisoformat(text)
+        case {"date": str(text)}:
+            return datetime.date.fromisoformat(text)
+        case {"decimal": str(text)}:
+            return decimal.Decimal(text)
+        case {"map": list(pairs)}:
+            return FrozenMap((decode(k), decode(v)) for k, v in pairs)
+        case {"set": list(values)}:
+            return frozenset(decode(v) for v in values)
+        case {"function": str(path)}:
+            return Named(path)
+        case {"class": str(path)}:
+            return RowClass(path)
+        case {"node": str(name), **fields}:
+            return _node(name, fields)
+    raise StorageError(f"{str(value)[:80]!r} is no part of a definition")
+
+
+def _node(name: str, fields: Mapping[Any, Any]) -> Any:
+    cls = NODES.get(name)
+    if cls is None:
+        raise StorageError(f"a definition holds {name!r}, which is no node of a query")
+    known = {f.name for f in dataclasses.fields(cls)}
+    unknown = [k for k in fields if k not in known]
+    if unknown:
+        raise StorageError(f"a definition gives {name} a {unknown[0]!r}, which it does not have")
+    required = [
+        f.name
+        for f in dataclasses.fields(cls)
+        if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+    ]
+    return cls(**{**dict.fromkeys(required), **{str(k): decode(v) for k, v in fields.items()}})
+
+
+@dataclasses.dataclass(frozen=True)
+class RowClass:
+    """A class of rows by where it is defined; it is looked for when a row is made."""
+
+    path: str
+
+    def __call__(self, *values: Any, **members: Any) -> Any:
+        from evercurrent.term.opaque import resolved
+
+        return resolved(self.path)(*values, **members)
