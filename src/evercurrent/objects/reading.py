@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables
-from evercurrent.delta.program import Input, Program
-from evercurrent.engine.live.steps import terms_of
+from evercurrent.delta.program import Input
 from evercurrent.session.feed import Trigger
-from evercurrent.term.walk import columns_of
+from evercurrent.session.lazy import used_columns
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
@@ -58,15 +57,3 @@ def told_of(session: Session) -> frozenset[str]:
     for assertion in catalog.assertions.values():
         watched |= {n.lower() for n in assertion.uses}
     return base_tables(catalog, frozenset(watched))
-
-
-def used_columns(program: Program, name: str) -> frozenset[int]:
-    """The positions of the columns of an input that its rules use; with 0, so that a table that is only counted is read."""
-    rules = program.triggers.get(name, ())
-    if not rules:
-        return frozenset()
-    found = {0}
-    for rule in rules:
-        names = {c.name for t in terms_of(rule) for c in columns_of(t)}
-        found |= {i for i, c in enumerate(rule.binds) if c.name in names}
-    return frozenset(found)

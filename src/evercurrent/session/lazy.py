@@ -5,6 +5,9 @@ until one of them is read. What a transaction brought and a later one took away 
 
 Law. The net change of several transactions moves a view as they would one by one (law 7, composition). The program assumes
 nothing of parents and children, for across transactions a parent may change while children refer to it.
+
+Rows are netted by the columns that the program uses: the others may be left out of a row that waits (`trigger`), and a change of
+them is none.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ from collections.abc import Callable, Iterable, Mapping
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Input, Program
 from evercurrent.engine.live.engine import LiveEngine
+from evercurrent.engine.live.steps import terms_of
+from evercurrent.term.walk import columns_of
 
 FOLDED = 256
 """So many transactions wait one by one; then they are netted, so that what waits is no more than what differs."""
@@ -25,6 +30,7 @@ class Lazy:
     def __init__(self) -> None:
         self.engine = LiveEngine()
         self.inputs: frozenset[str] = frozenset()
+        self.used: dict[str, frozenset[int]] = {}
         self._waiting: list[Mapping[str, ZSet | Iterable[tuple[Row, int]]]] = []
         self._moved: Mapping[str, ZSet] | None = None
 
@@ -34,6 +40,7 @@ class Lazy:
         self.engine.install(program, lambda name: contents(name).items())
         self.engine.commit()
         self.inputs = frozenset(r.name for r in program.relations if isinstance(r, Input) and r.rows is None)
+        self.used = {name: used_columns(program, name) for name in self.inputs}
 
     # --- changes -------------------------------------------------------------------------------------------
 
@@ -97,9 +104,22 @@ class Lazy:
         for moved in self._waiting:
             for name, rows in moved.items():
                 total = result.setdefault(name, ZSet())
+                used = self.used[name]
                 for row, weight in items(rows):
-                    total.add(row, weight)
+                    total.add(tuple(v if i in used else None for i, v in enumerate(row)), weight)
         return {name: delta for name, delta in result.items() if delta}
+
+
+def used_columns(program: Program, name: str) -> frozenset[int]:
+    """The positions of the columns of an input that its rules use; with 0, so that a table that is only counted is read."""
+    rules = program.triggers.get(name, ())
+    if not rules:
+        return frozenset()
+    found = {0}
+    for rule in rules:
+        names = {c.name for t in terms_of(rule) for c in columns_of(t)}
+        found |= {i for i, c in enumerate(rule.binds) if c.name in names}
+    return frozenset(found)
 
 
 def items(rows: ZSet | Iterable[tuple[Row, int]]) -> Iterable[tuple[Row, int]]:

@@ -401,7 +401,7 @@ class Oracle:
                 return Struct(tuple((n, row[n]) for n in [*dict(node.groups), "partition"]))
             return Struct(
                 tuple(
-                    (it.variable or f"${i}", row[it.variable or f"${i}"])
+                    (it.variable or str(last_name(it.collection)).lower(), row[it.variable or f"${i}"])
                     for i, it in enumerate(node.iterators)
                 )
             )

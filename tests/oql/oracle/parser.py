@@ -33,6 +33,7 @@ from tests.oql.oracle.syntax import (
     Unary,
     Undefine,
 )
+from tests.oql.oracle.values import UNDEFINED
 
 WORDS = """select distinct from where group by having order asc desc in as and or not andthen orelse exists for all some
 any union intersect except like mod div true false nil undefined define undefine query import"""
@@ -308,6 +309,8 @@ class Parser:
         for word, value in (("true", True), ("false", False), ("nil", None)):
             if self.accept(word):
                 return Literal(value)
+        if self.accept("undefined"):
+            return Literal(UNDEFINED)
         if token.kind == "name" and self.ahead().kind == "string":
             return self.moment()
         if token.kind == "name" and (self.is_name() or self.ahead().text == "("):

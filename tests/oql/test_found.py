@@ -1,0 +1,26 @@
+"""What searches have found, made small."""
+
+from __future__ import annotations
+
+from tests.oql.events import Event
+from tests.oql.mirror import Mirror
+from tests.oql.oracle.values import key
+from tests.oql.schemas import COMPANY
+
+
+def test_rows_that_wait_are_netted_whether_written_in_a_transaction_or_not() -> None:
+    """A write outside a transaction tells only the columns that are read; one inside tells whole rows."""
+    mirror = Mirror(COMPANY)
+    ann, dev, ops = mirror.new("employee"), mirror.new("department", name="dev"), mirror.new("department")
+    text = (
+        "select struct(s: e.salary, d: max(select x.salary from x in e.dept.employees)) from e in Employees"
+    )
+    mirror.db.oql(f"define v as {text};", mode="lazy")
+    mirror.happen(Event("set", ann, "salary", 1))
+    mirror.transaction([Event("set", ann, "name", "Ann"), Event("set", ann, "dept", dev)])
+    mirror.happen(Event("set", ann, "dept", ops))
+    waiting = mirror.db._session.maintenance.lazy._net()
+    assert [sorted(delta.weights.values()) for delta in waiting.values()] == [[-1, 1]]
+    assert key(mirror.shown("v")) == key(mirror.oracle.value(text))
+    mirror.happen(Event("set", ann, "name", "Bob"))
+    assert mirror.db._session.maintenance.lazy._net() == {}
