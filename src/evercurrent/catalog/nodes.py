@@ -69,7 +69,7 @@ class View:
 
     `uses` are the names of the relations that it reads. `plan` says how the change of an attribute that the view only shows
     reaches it: planted in the query, joined with the identities that contribute to its rows, or whatever costs less. `shape` is
-    for the front end that wrote it: how the rows hold a value that is no bag of rows, or whose part they are. One that is not
+    for the front end that wrote it: how the rows hold a value that is no bag of rows, or whose part they are. A view that is `inline` is not kept: its query is written out where it is read. One that is not
     `stored` keeps no rows: it only forwards its changes.
     """
 
@@ -84,6 +84,7 @@ class View:
     plan: Choice["auto", "plant", "identities"] = "auto"
     uses: frozenset[str] = frozenset()
     shape: object = None
+    inline: bool = False
     stored: bool = True
 
 

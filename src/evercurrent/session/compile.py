@@ -99,6 +99,8 @@ def compile_all(
     recomputed: dict[str, Recomputed] = {}
     view_keys: dict[str, tuple[tuple[str, ...], ...]] = {}
     for view in view_order(catalog):
+        if view.inline:
+            continue
         if view.policy == "full" and full:
             recomputed[view.name] = Recomputed(view.name, "policy", "its policy is full")
             catalog = catalog.with_view(view, ())
@@ -169,6 +171,8 @@ def lazy_views(catalog: Catalog) -> frozenset[str]:
     found: set[str] = set()
     needed = {u.lower() for a in catalog.assertions.values() for u in a.uses}
     for view in reversed(view_order(catalog)):
+        if view.inline:
+            continue
         if view.mode == "lazy" and view.name.lower() not in needed:
             found.add(view.name)
         else:

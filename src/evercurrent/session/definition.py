@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import cast
+from typing import TypeVar, cast
 
+from evercurrent.calculus.inline import inlined
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
@@ -35,19 +36,19 @@ def create_table(
 ) -> None:
     """CREATE [OR REPLACE] TABLE [IF NOT EXISTS]. A replaced table is empty."""
     with defining(session):
-        if not _may_create(session.catalog, table.name, "table", replacing, quietly):
+        if not may_create(session.catalog, table.name, "table", replacing, quietly):
             return
-        _check_foreign_keys(session.catalog, table)
+        check_foreign_keys(session.catalog, table)
         old = session.catalog.table(table.name)
         catalog = session.catalog.with_table(table)
         if old is not None:
             refuse_class_table(session.catalog, table.name)
             _check_children(session, catalog, table)
-            catalog = _redefine_dependants(catalog, table.name, redefine)
+            catalog = redefine_dependants(catalog, table.name, redefine)
         install(session, catalog, anew={table.name.lower()})
 
 
-def _check_foreign_keys(catalog: Catalog, table: Table) -> None:
+def check_foreign_keys(catalog: Catalog, table: Table) -> None:
     for reference in table.foreign_keys:
         own = reference.parent.lower() == table.name.lower()
         parent = table if own else catalog.table(reference.parent)
@@ -55,10 +56,10 @@ def _check_foreign_keys(catalog: Catalog, table: Table) -> None:
             raise QueryError(
                 f"{table.name}: FOREIGN KEY {reference.name} refers to {reference.parent}, which is no table"
             )
-        _check_foreign_key(table, parent, reference)
+        check_foreign_key(table, parent, reference)
 
 
-def _check_foreign_key(table: Table, parent: Table, reference: ForeignKey) -> None:
+def check_foreign_key(table: Table, parent: Table, reference: ForeignKey) -> None:
     columns = ", ".join(reference.parent_columns)
     if parent_key(parent, reference) is None:
         raise QueryError(
@@ -92,7 +93,7 @@ def _check_children(session: Session, catalog: Catalog, table: Table) -> None:
     for child in catalog.tables.values():
         for reference in child.foreign_keys:
             if reference.parent.lower() == table.name.lower() and child is not table:
-                _check_foreign_key(child, table, reference)
+                check_foreign_key(child, table, reference)
                 store = session.stores[child.name.lower()]
                 if any(r.counts for r in store.references if r.constraint == reference):
                     raise ConstraintError(
@@ -107,9 +108,9 @@ def _check_children(session: Session, catalog: Catalog, table: Table) -> None:
 def create_view(session: Session, view: View, *, replacing: bool, quietly: bool, redefine: Redefine) -> None:
     """CREATE [OR REPLACE] VIEW [IF NOT EXISTS]."""
     with defining(session):
-        if not _may_create(session.catalog, view.name, "view", replacing, quietly):
+        if not may_create(session.catalog, view.name, "view", replacing, quietly):
             return
-        view = replace(view, uses=relations_of(cast(Query, view.query)))
+        view = over_kept(view, session.catalog)
         old = session.catalog.view(view.name)
         catalog = session.catalog.with_view(view)
         if old is not None:
@@ -118,7 +119,7 @@ def create_view(session: Session, view: View, *, replacing: bool, quietly: bool,
                 for d in all_dependants(session.catalog, view.name)
             ) or (view.name.lower() in {u.lower() for u in view.uses}):
                 raise QueryError(f"view {view.name} cannot be defined by itself", hint="use WITH RECURSIVE")
-            catalog = _redefine_dependants(catalog, view.name, redefine)
+            catalog = redefine_dependants(catalog, view.name, redefine)
         check_unstored(session, view)
         install(session, catalog)
 
@@ -133,7 +134,7 @@ def create_assertion(session: Session, assertion: Assertion, *, replacing: bool,
                 f"there is already an assertion {assertion.name}",
                 hint="CREATE OR REPLACE ASSERTION replaces it",
             )
-        assertion = replace(assertion, uses=relations_of(cast(Query, assertion.query)))
+        assertion = over_kept(assertion, session.catalog)
         check_unstored(session, assertion)
         rows = run_query(
             cast(Query, assertion.query), session.catalog, session.table_rows, session.maintenance.rows
@@ -141,6 +142,15 @@ def create_assertion(session: Session, assertion: Assertion, *, replacing: bool,
         if rows:
             raise broken_assertion(assertion, list(rows.inserted()))
         install(session, session.catalog.with_assertion(assertion))
+
+
+Defined = TypeVar("Defined", View, Assertion)
+
+
+def over_kept(node: Defined, catalog: Catalog) -> Defined:
+    """A definition over tables and views that are kept, and which these are."""
+    query = inlined(cast(Query, node.query), catalog)
+    return replace(node, query=query, uses=relations_of(query))
 
 
 def check_unstored(session: Session, node: View | Assertion) -> None:
@@ -153,7 +163,7 @@ def check_unstored(session: Session, node: View | Assertion) -> None:
             )
 
 
-def _redefine_dependants(catalog: Catalog, name: str, redefine: Redefine) -> Catalog:
+def redefine_dependants(catalog: Catalog, name: str, redefine: Redefine) -> Catalog:
     """The catalog with everything that depends on a changed relation resolved anew, in order."""
     affected = {(d.kind, d.name.lower()) for d in all_dependants(catalog, name)}
     for view in view_order(catalog):
@@ -163,7 +173,7 @@ def _redefine_dependants(catalog: Catalog, name: str, redefine: Redefine) -> Cat
             except QueryError as problem:
                 raise _no_longer(view, name, problem) from problem
             assert isinstance(new, View)
-            catalog = catalog.with_view(replace(new, uses=relations_of(cast(Query, new.query))))
+            catalog = catalog.with_view(over_kept(new, catalog))
     for assertion in list(catalog.assertions.values()):
         if ("assertion", assertion.name.lower()) in affected:
             try:
@@ -171,7 +181,7 @@ def _redefine_dependants(catalog: Catalog, name: str, redefine: Redefine) -> Cat
             except QueryError as problem:
                 raise _no_longer(assertion, name, problem) from problem
             assert isinstance(new, Assertion)
-            catalog = catalog.with_assertion(replace(new, uses=relations_of(cast(Query, new.query))))
+            catalog = catalog.with_assertion(over_kept(new, catalog))
     return catalog
 
 
@@ -187,7 +197,7 @@ def _no_longer(node: View | Assertion, name: str, problem: QueryError) -> QueryE
 # --- names --------------------------------------------------------------------------------------------------
 
 
-def _may_create(catalog: Catalog, name: str, kind: str, replacing: bool, quietly: bool) -> bool:
+def may_create(catalog: Catalog, name: str, kind: str, replacing: bool, quietly: bool) -> bool:
     """Whether to go on: the name is free, or what bears it is to be replaced."""
     other = catalog.view(name) if kind == "table" else catalog.table(name)
     same = catalog.table(name) if kind == "table" else catalog.view(name)

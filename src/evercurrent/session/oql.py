@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
-from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.dependencies import all_dependants, view_order
-from evercurrent.catalog.lookup import to_drop, unknown
+from evercurrent.catalog.dependencies import all_dependants, dependants, view_order
+from evercurrent.catalog.lookup import unknown
 from evercurrent.catalog.nodes import Mode, PartOf, View
 from evercurrent.data.collections import UNDEFINED
 from evercurrent.data.zset import Row
@@ -24,14 +23,13 @@ from evercurrent.frontend.oql.context import Context, wrong
 from evercurrent.frontend.oql.define import question, views
 from evercurrent.frontend.oql.layout import Layout
 from evercurrent.frontend.oql.parse import parse, parse_one
-from evercurrent.session.definition import check_unstored
+from evercurrent.session.definition import check_unstored, over_kept
 from evercurrent.session.execute import answer
 from evercurrent.session.installation import defining, install
 from evercurrent.session.oql_methods import capturing
 from evercurrent.session.oql_values import Stitcher
 
 if TYPE_CHECKING:
-    from evercurrent.calculus.nodes import Query
     from evercurrent.session.session import Session
 
 
@@ -139,8 +137,9 @@ def define_macro(session: Session, statement: syntax.Define) -> None:
 
 def _follow(catalog: Catalog, before: Catalog, name: str) -> Catalog:
     """The catalog with everything that used a view defined anew over what it is now."""
-    affected = {d.name.lower() for d in all_dependants(before, name) if d.kind == "view"}
-    affected -= {v.name.lower() for v in family(catalog, catalog.views[name.lower()])}
+    old = list(family(before, before.views[name.lower()]))
+    affected = {d.name.lower() for v in old for d in all_dependants(before, v.name) if d.kind == "view"}
+    affected -= {v.name.lower() for v in (*old, *family(catalog, catalog.views[name.lower()]))}
     return _again(catalog, [v for v in view_order(before) if v.name.lower() in affected])
 
 
@@ -159,7 +158,7 @@ def _again(catalog: Catalog, again: list[View]) -> Catalog:
             else:
                 new = redefine(view, catalog)
                 assert isinstance(new, View)
-                catalog = catalog.with_view(replace(new, uses=relations_of(cast("Query", new.query))))
+                catalog = catalog.with_view(over_kept(new, catalog))
         except EvercurrentError as problem:
             raise QueryError(
                 f"view {view.name} depends on it and would be wrong: {problem.message}",
@@ -175,9 +174,6 @@ def defined_again(view: View, catalog: Catalog) -> list[View]:
     assert isinstance(statement, syntax.Define)
     name = view.shape.view if isinstance(view.shape, PartOf) else view.name
     mode: Mode = view.mode
-    if isinstance(view.shape, Layout) and view.shape.relation != name:
-        first = catalog.view(view.shape.relation)
-        mode = first.mode if first is not None else "strict"
     return views(
         context_of(catalog), name, statement.body, view.text, policy=view.policy, mode=mode, plan=view.plan
     )
@@ -213,9 +209,17 @@ def undefine(session: Session, name: str, place: Any) -> None:
             known = [*catalog.macros, *(v.name for v in catalog.views.values())]
             problem = unknown("view", name, known)
             raise wrong(f"there is no definition {name}", place, problem.hint)
-        to_drop(catalog, "view", name, quietly=False, cascade=False)
-        for part in family(catalog, view):
-            catalog = catalog.without(part.name)
+        own = {v.name for v in family(catalog, view)}
+        needed = {d.name for part in own for d in dependants(catalog, part)} - own
+        if needed:
+            raise wrong(
+                f"{name} cannot be undefined: {', '.join(sorted(needed))} "
+                f"{'depends' if len(needed) == 1 else 'depend'} on it",
+                place,
+                hint="undefine or drop what depends on it first",
+            )
+        for part in own:
+            catalog = catalog.without(part)
         install(session, catalog)
 
 

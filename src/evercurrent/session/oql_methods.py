@@ -17,7 +17,7 @@ from evercurrent.data.types import Reference
 from evercurrent.errors import EvercurrentError, QueryError
 from evercurrent.frontend.python.interpret import read
 from evercurrent.frontend.python.locate import locate
-from evercurrent.frontend.python.opaque import Strict, is_declared, name_of, number_of
+from evercurrent.frontend.python.opaque import is_declared, name_of, number_of
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import Resists, term_of
 from evercurrent.term import build
@@ -87,9 +87,7 @@ def _opaque(
         whole = build.case([(build.call("is_not_null", object), whole)])
     function = operation.function
     assert function is not None
-    node = Opaque(
-        Strict(function) if not args else _OfObject(function), name_of(function), number_of(function), reason
-    )
+    node = Opaque(_OfObject(function), name_of(function), number_of(function), reason)
     return Apply(node, (whole, *args), operation.type)
 
 

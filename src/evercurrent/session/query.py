@@ -12,6 +12,7 @@ from typing import cast
 
 from evercurrent.algebra.nodes import Plan
 from evercurrent.calculus.evaluate import evaluate
+from evercurrent.calculus.inline import inlined
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
@@ -43,6 +44,7 @@ def run_query(
     `tables` gives the rows of tables. With `given`, those of views are taken as they are; without, they are found from
     the tables. `plans` are plans of views that are known already.
     """
+    query = inlined(query, catalog)
     names = relations_of(query)
     if not names:
         return evaluate(query, lambda name: ())

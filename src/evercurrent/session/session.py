@@ -28,7 +28,7 @@ from evercurrent.session.compile import assertion_key
 from evercurrent.session.constraints import examine
 from evercurrent.session.maintenance import Maintenance
 from evercurrent.session.patch import Patch
-from evercurrent.session.query import reference
+from evercurrent.session.query import reference, run_query
 from evercurrent.session.rows import RowReader, give_rows, row_writer
 from evercurrent.session.rules import SAMPLE, RowRules
 from evercurrent.session.store import Reference, Store
@@ -195,6 +195,14 @@ class Session:
 
     def view_rows(self, name: str, pending: bool = False) -> ZSet:
         """The rows of a view, by its exact name: as committed, or as the open transaction would have them."""
+        view = self.catalog.view(name)
+        if view is not None and view.inline:
+            return run_query(
+                cast(Query, view.query),
+                self.catalog,
+                self.table_rows,
+                lambda part: self.view_rows(part, pending),
+            )
         if not pending or self.transaction is None or self.committing is not None:
             return self.maintenance.rows(name)
         deltas = self.transaction.deltas()

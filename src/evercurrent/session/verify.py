@@ -88,7 +88,7 @@ def _verify(session: Session, view: View) -> Verified:
     from evercurrent.session.query import reference
 
     expected = reference(cast("Query", view.query), session.catalog, session.table_rows)
-    actual = session.maintenance.rows(view.name)
+    actual = session.view_rows(view.name)
     difference = expected - actual
     return Verified(
         view.name,

@@ -9,7 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evercurrent.calculus.nodes import Comprehension, Exists, Filter, Group, Quantified, Scalar
-from evercurrent.data.types import BIGINT, BOOLEAN, INT, Member, Null, Struct
+from evercurrent.data.types import (
+    BIGINT,
+    BOOLEAN,
+    INT,
+    Boolean,
+    Date,
+    Member,
+    Null,
+    String,
+    Struct,
+    Timestamp,
+)
 from evercurrent.frontend.oql.context import Context, wrong
 from evercurrent.frontend.oql.forms import article, comprehension, guarded, one
 from evercurrent.frontend.oql.kinds import TRUTH, Atom, NoCommonKind, common, is_nil
@@ -31,6 +42,8 @@ def aggregated(context: Context, name: str, many: Many, place: Place | None) -> 
     element = one(context, many.element)
     if not isinstance(element.kind, Atom):
         raise wrong(f"{name} needs numbers or other scalars, not {article(element.kind)}", place)
+    if name in ("sum", "avg") and isinstance(element.kind.type, String | Boolean | Date | Timestamp):
+        raise wrong(f"{name} needs numbers, not {element.kind}s", place)
     arg = build.cast(element.term, INT) if isinstance(element.kind.type, Null) else element.term
     found = folded(context, many, name, arg, place)
     if name == "sum":

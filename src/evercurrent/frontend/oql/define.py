@@ -19,11 +19,12 @@ from evercurrent.data.types import Member
 from evercurrent.errors import EvercurrentError, QueryError
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.context import Context, Scope
-from evercurrent.frontend.oql.forms import rows
+from evercurrent.frontend.oql.forms import comprehension, term_as
+from evercurrent.frontend.oql.kinds import VALUE, plain
 from evercurrent.frontend.oql.layout import Layout, Order, read_whole
 from evercurrent.frontend.oql.shred import shred
 from evercurrent.frontend.oql.translate import expression
-from evercurrent.frontend.oql.values import Expr, Many
+from evercurrent.frontend.oql.values import Expr, Made, Many
 from evercurrent.source import Place
 
 
@@ -67,8 +68,16 @@ def views(context: Context, name: str, node: syntax.Node, text: str, **options: 
     inner = replace_catalog(context, catalog)
     whole = read_whole(inner, made.layout)
     collection = whole if isinstance(whole, Many) else Many("bag", (), whole)
-    query, _ = rows(inner, collection)
-    return [*found, _view(catalog, name, query, (), text, made.layout, options | {"mode": "lazy"})]
+    query = _for_others(inner, collection)
+    return [*found, _view(catalog, name, query, (), text, made.layout, options | {"inline": True})]
+
+
+def _for_others(context: Context, collection: Many) -> Query:
+    """What SQL sees of a view that is kept in parts: nested collections as arrays, UNDEFINED as NULL."""
+    element = collection.element
+    members = element.members if isinstance(element, Made) and element.members else ((VALUE, element),)
+    head = [(name, term_as(context, e, plain(e.kind))) for name, e in members]
+    return comprehension(collection, head)
 
 
 def replace_catalog(context: Context, catalog: Catalog) -> Context:

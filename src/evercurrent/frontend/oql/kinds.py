@@ -156,6 +156,21 @@ def kind_of(type: Type) -> Kind:
             return Atom(type)
 
 
+def plain(kind: Kind) -> Kind:
+    """The kind without UNDEFINED, which is NULL for everybody else."""
+    match kind:
+        case Atom() | Obj():
+            return kind
+        case Rec(members, of):
+            return Rec(tuple((n, Slot(plain(s.kind))) for n, s in members), of)
+        case Coll(shape, element):
+            return Coll(shape, Slot(plain(element.kind)))
+        case Dict(key, value):
+            return Dict(key, Slot(plain(value.kind)))
+        case _:
+            assert_never(kind)
+
+
 # --- what several have in common -----------------------------------------------------------------------------
 
 
@@ -239,5 +254,7 @@ def convert_slot(term: Term, old: Slot, new: Slot) -> Term:
                 return term
             inner = convert(build.field(term, VALUE), old.kind, new.kind)
             return struct([(VALUE, inner), (DEFINED, build.field(term, DEFINED))])
+        case True, False:
+            return convert(build.field(term, VALUE), old.kind, new.kind)
         case _:
             return convert(term, old.kind, new.kind)

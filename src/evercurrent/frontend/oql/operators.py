@@ -46,6 +46,8 @@ def arithmetic(context: Context, operator: str, left: Expr, right: Expr, place: 
     if name == "add" and (isinstance(a.kind, Atom) and isinstance(b.kind, Atom)):
         if isinstance(a.kind.type, String) or isinstance(b.kind.type, String):
             name = "concat"
+            if not all(isinstance(t, String | Null) for t in (a.kind.type, b.kind.type)):
+                raise wrong(f"{article(a.kind)} and {article(b.kind)} cannot be added", place)
     return function(context, name, [a, b], place)
 
 
