@@ -22,21 +22,23 @@ def drop(session: Session, kind: str, name: str, *, quietly: bool, cascade: bool
         if gone is None:
             return
         for dependant in gone:
-            catalog = _without(catalog, dependant, name)
-        catalog = _remove(catalog, kind, name)
+            catalog = without(catalog, dependant, name)
+        catalog = removed(catalog, kind, name)
         install(session, catalog)
 
 
-def _without(catalog: Catalog, dependant: Dependant, name: str) -> Catalog:
+def without(catalog: Catalog, dependant: Dependant, name: str) -> Catalog:
+    """The catalog when what depended on a dropped relation is gone; a table only loses its foreign keys to it."""
     if dependant.kind != "table":
-        return _remove(catalog, dependant.kind, dependant.name)
+        return removed(catalog, dependant.kind, dependant.name)
     table = catalog.table(dependant.name)
     assert table is not None
     left = tuple(f for f in table.foreign_keys if f.parent.lower() != name.lower())
     return catalog.with_table(replace(table, foreign_keys=left))
 
 
-def _remove(catalog: Catalog, kind: str, name: str) -> Catalog:
+def removed(catalog: Catalog, kind: str, name: str) -> Catalog:
+    """The catalog without a table, view or assertion; an assertion may bear the name of a view."""
     key = name.lower()
     match kind:
         case "table":

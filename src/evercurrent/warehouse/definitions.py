@@ -13,29 +13,33 @@ from typing import Any, cast
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.dependencies import all_dependants, dependants
+from evercurrent.catalog.dependencies import all_dependants
 from evercurrent.catalog.lookup import to_drop
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.data.values import give_out
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
+from evercurrent.engine.spark.oracle import quoted
 from evercurrent.engine.spark.publish import withdraw
 from evercurrent.engine.spark.types import require_stored
 from evercurrent.errors import ConstraintError, EvercurrentError, QueryError, StorageError, UnsupportedError
 from evercurrent.frontend.sql.parse import parse_statement
-from evercurrent.frontend.sql.statements import CreateAssertion, CreateTable, CreateView, Statement
+from evercurrent.frontend.sql.statements import CreateAssertion, CreateTable, CreateView, Select, Statement
 from evercurrent.session.compile import Design, compile_all
 from evercurrent.session.definition import (
-    _check_foreign_keys,
-    _may_create,
-    _redefine_dependants,
+    check_foreign_key,
+    check_foreign_keys,
+    may_create,
+    redefine_dependants,
 )
+from evercurrent.session.dropping import removed, without
 from evercurrent.session.execute import redefine
 from evercurrent.term.evaluate import compile_term
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.filling import fill
 from evercurrent.warehouse.parts import rows_store, view_store
 from evercurrent.warehouse.publish import definition_of, publish
+from evercurrent.warehouse.queries import answer
 
 Definition = Mapping[str, Any]
 
@@ -87,10 +91,16 @@ def catalog_of(snapshot: Snapshot) -> Catalog:
 
 
 def defined(catalog: Catalog, definition: Definition) -> Catalog:
-    statement = parse_statement(definition["text"], catalog, definition.get("policy") or "incremental")
+    """The catalog with one definition more. Tables that a table has referred to, and that are lost, are read for it alone."""
+    scope = catalog
+    for lost in definition.get("lost", ()):
+        scope = defined(scope, lost)
+    statement = parse_statement(definition["text"], scope, definition.get("policy") or "incremental")
     match statement:
         case CreateTable(table):
-            return catalog.with_table(table)
+            gone = {lost["name"].lower() for lost in definition.get("lost", ())}
+            kept = tuple(f for f in table.foreign_keys if f.parent.lower() not in gone)
+            return catalog.with_table(replace(table, foreign_keys=kept))
         case CreateView(view):
             return catalog.with_view(with_uses(view))
         case CreateAssertion(assertion):
@@ -113,8 +123,8 @@ def create(core: Core, statement: Statement, text: str) -> None:
             create_table(core, table, text, replacing, quietly)
         case CreateView(view, replacing, quietly):
             create_view(core, view, text, replacing, quietly)
-        case CreateAssertion(assertion):
-            create_assertion(core, assertion, text)
+        case CreateAssertion(assertion, replacing, quietly):
+            create_assertion(core, assertion, text, replacing, quietly)
         case _:
             raise AssertionError(statement)
 
@@ -128,31 +138,44 @@ def create_table(
     source: Mapping[str, str] | None = None,
 ) -> None:
     """CREATE TABLE; with `source`, a table that others write."""
-    if not _may_create(core.catalog, table.name, "table", replacing, quietly):
+    if not may_create(core.catalog, table.name, "table", replacing, quietly):
         return
     if not table.stored:
         raise UnsupportedError("a table that is not stored is not there on Spark")
     for c in table.columns:
         require_stored(c.type)
-    _check_foreign_keys(core.catalog, table)
+    check_foreign_keys(core.catalog, table)
     old = core.catalog.table(table.name)
     catalog = core.catalog.with_table(table)
     emptied: frozenset[str] = frozenset()
     if old is not None:
-        children = [d for d in dependants(core.catalog, table.name) if d.kind == "table"]
-        if children and core.table_segments(table.name).segments:
-            raise ConstraintError(
-                f"{table.name} cannot be replaced: {', '.join(map(str, children))} may refer to its rows",
-                constraint="FOREIGN KEY",
-            )
-        catalog = _redefine_dependants(catalog, table.name, redefine)
+        check_children(core, catalog, table)
+        catalog = redefine_dependants(catalog, table.name, redefine)
         emptied = frozenset({table.name.lower()})
     definition = {**defining("table", table.name, text), "source": source}
     change(core, catalog, "CREATE TABLE", definition, emptied=emptied)
 
 
+def check_children(core: Core, catalog: Catalog, table: Table) -> None:
+    """A replaced table is empty: no row may refer to it, and its key must still be there."""
+    for child in catalog.tables.values():
+        for reference in child.foreign_keys:
+            if reference.parent.lower() == table.name.lower() and child is not table:
+                check_foreign_key(child, table, reference)
+                known = " AND ".join(f"{quoted(c)} IS NOT NULL" for c in reference.columns)
+                asked = parse_statement(
+                    f"SELECT 1 FROM {quoted(child.name)} WHERE {known} LIMIT 1", core.catalog
+                )
+                assert isinstance(asked, Select)
+                if answer(core, asked.ordered.query):
+                    raise ConstraintError(
+                        f"{table.name} cannot be replaced: rows of {child.name} refer to it [{reference.name}]",
+                        constraint=reference.name,
+                    )
+
+
 def create_view(core: Core, view: View, text: str, replacing: bool, quietly: bool) -> None:
-    if not _may_create(core.catalog, view.name, "view", replacing, quietly):
+    if not may_create(core.catalog, view.name, "view", replacing, quietly):
         return
     for f in view.fields:
         require_stored(f.type)
@@ -167,44 +190,46 @@ def create_view(core: Core, view: View, text: str, replacing: bool, quietly: boo
         below = {d.name.lower() for d in all_dependants(core.catalog, view.name)} | {view.name.lower()}
         if below & {u.lower() for u in view.uses}:
             raise QueryError(f"view {view.name} cannot be defined by itself", hint="use WITH RECURSIVE")
-        catalog = _redefine_dependants(catalog, view.name, redefine)
+        catalog = redefine_dependants(catalog, view.name, redefine)
     published = {k: v for k, v in definition_of(core, view.name).items() if k == "publish"}
     change(core, catalog, "CREATE VIEW", {**defining("view", view.name, text, view.policy), **published})
 
 
-def create_assertion(core: Core, assertion: Assertion, text: str) -> None:
-    if assertion.name.lower() in core.catalog.assertions:
-        raise QueryError(f"there is already an assertion {assertion.name}")
+def create_assertion(core: Core, assertion: Assertion, text: str, replacing: bool, quietly: bool) -> None:
+    if assertion.name.lower() in core.catalog.assertions and not replacing:
+        if quietly:
+            return
+        raise QueryError(
+            f"there is already an assertion {assertion.name}", hint="CREATE OR REPLACE ASSERTION replaces it"
+        )
     assertion = replace(assertion, uses=relations_of(cast(Query, assertion.query)))
     catalog = core.catalog.with_assertion(assertion)
     change(core, catalog, "CREATE ASSERTION", defining("assertion", assertion.name, text))
 
 
 def drop(core: Core, kind: str, name: str, quietly: bool, cascade: bool) -> None:
-    """DROP TABLE, VIEW or ASSERTION [IF EXISTS] [CASCADE]."""
+    """DROP TABLE, VIEW or ASSERTION [IF EXISTS] [CASCADE]. A table that refers to a dropped one loses its foreign keys."""
     catalog = core.catalog
     gone = to_drop(catalog, kind, name, quietly=quietly, cascade=cascade)
     if gone is None:
         return
-    if any(d.kind == "table" for d in gone):
-        raise UnsupportedError("dropping a table that another table refers to is not there on Spark yet")
+    dropped = {(kind, name.lower())}
+    edited: dict[str, Definition] = {}
     for dependant in gone:
-        catalog = removed(catalog, dependant.kind, dependant.name)
+        catalog = without(catalog, dependant, name)
+        if dependant.kind == "table":
+            edited[dependant.name.lower()] = without_references(core, dependant.name, name)
+        else:
+            dropped.add((dependant.kind, dependant.name.lower()))
     catalog = removed(catalog, kind, name)
-    dropped = {(kind, name.lower())} | {(d.kind, d.name.lower()) for d in gone}
-    change(core, catalog, f"DROP {kind.upper()}", dropped=dropped)
+    change(core, catalog, f"DROP {kind.upper()}", dropped=dropped, edited=edited)
 
 
-def removed(catalog: Catalog, kind: str, name: str) -> Catalog:
-    """The catalog without a table, view or assertion; an assertion may bear the name of a view."""
-    key = name.lower()
-    match kind:
-        case "table":
-            return replace(catalog, tables={k: v for k, v in catalog.tables.items() if k != key})
-        case "view":
-            return replace(catalog, views={k: v for k, v in catalog.views.items() if k != key})
-        case _:
-            return replace(catalog, assertions={k: v for k, v in catalog.assertions.items() if k != key})
+def without_references(core: Core, child: str, parent: str) -> Definition:
+    """The definition of a table that has lost its foreign keys to another: the text stays, and that of the other with it."""
+    by_name = {d["name"].lower(): d for d in core.snapshot.definitions if d["kind"] == "table"}
+    known = by_name[child.lower()]
+    return {**known, "lost": [*known.get("lost", ()), by_name[parent.lower()]]}
 
 
 def defining(kind: str, name: str, text: str, policy: str | None = None) -> Definition:
@@ -223,15 +248,20 @@ def change(
     definition: Definition | None = None,
     *,
     dropped: set[tuple[str, str]] | None = None,
+    edited: Mapping[str, Definition] | None = None,
     emptied: frozenset[str] = frozenset(),
 ) -> None:
-    """The one place where a catalog takes effect."""
+    """The one place where a catalog takes effect. `edited` are tables' definitions that take the place of theirs."""
     catalog, design = compiled(catalog, core.design)
     gone = set(dropped or ())
     if definition is not None:
         gone.add((definition["kind"], definition["name"].lower()))
     old_definitions = core.snapshot.definitions
-    definitions = [d for d in core.snapshot.definitions if (d["kind"], d["name"].lower()) not in gone]
+    definitions = [
+        (edited or {}).get(d["name"].lower(), d) if d["kind"] == "table" else d
+        for d in core.snapshot.definitions
+        if (d["kind"], d["name"].lower()) not in gone
+    ]
     if definition is not None:
         definitions.append(definition)
     filling = fill(core, catalog, design, emptied)
