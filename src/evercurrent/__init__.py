@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     from evercurrent.objects.entities import Entity, Inverse, operation
     from evercurrent.objects.extents import Extent
     from evercurrent.objects.handles import Object
-    from evercurrent.session.python_views import LiveView, TableOf
+    from evercurrent.session.python_owner import TableOf
+    from evercurrent.session.python_views import LiveView
 
 __version__ = "0.1.0"
 
@@ -69,7 +70,7 @@ _PYTHON = {
     "Monoid": "frontend.python.monoids",
     "Query": "frontend.python.query",
     "Rows": "frontend.python.grouping",
-    "TableOf": "session.python_views",
+    "TableOf": "session.python_owner",
     "asc": "frontend.python.ordering",
     "call": "frontend.python.expressions",
     "desc": "frontend.python.ordering",

@@ -26,6 +26,7 @@ from evercurrent.session.transactions import Block
 from evercurrent.session.verify import Report
 
 if TYPE_CHECKING:
+    from evercurrent.session.python_owner import QueryOwner
     from evercurrent.warehouse.database import Warehouse
 
 # The compiler and the engine are imported when a database is made, so that importing the package is quick.
@@ -74,6 +75,11 @@ class Database(PythonFace, ObjectFace):
         from evercurrent.session.session import Session
 
         self._session = Session()
+
+    def _make_owner(self) -> QueryOwner:
+        from evercurrent.session.python_views import SessionOwner
+
+        return SessionOwner(self._session)
 
     # --- statements ----------------------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 """Queries as JSON, and back.
 
 Law. `decode(encode(q)) == q`, opaque functions apart. What can be decoded is a closed list of node classes and plain values:
-a text from elsewhere can name no other class and run no code. An opaque function is kept as `module:qualname`; it is
-looked for when it is first called, and one that has no such name is not found again: its view must be defined anew.
+a text from elsewhere can name no other class and run no code. An opaque function is kept as `module:qualname`, and is
+looked for when it is first called; one that cannot be found so is refused.
 
 >>> from evercurrent.data.types import INT, Member
 >>> from evercurrent.calculus.nodes import Relation
@@ -18,7 +18,6 @@ import dataclasses
 import datetime
 import decimal
 import math
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,9 +25,10 @@ from evercurrent.calculus import nodes as calculus
 from evercurrent.data import types
 from evercurrent.data.shapes import Shape
 from evercurrent.data.values import NAN, FrozenMap
-from evercurrent.errors import StorageError
+from evercurrent.errors import QueryError, StorageError
 from evercurrent.source import Place
 from evercurrent.term import nodes as terms
+from evercurrent.term.located import can_be_found, path_of
 from evercurrent.term.monoid import MonoidFunctions
 from evercurrent.term.opaque import Named, Strict, Truth
 
@@ -82,31 +82,19 @@ def encode(node: Any) -> Any:
             return None
         case Named(path):
             return {"function": path}
+        case RowClass(path):
+            return {"class": path}
     if dataclasses.is_dataclass(node) and NODES.get(type(node).__name__) is type(node):
         fields = {f.name: getattr(node, f.name) for f in dataclasses.fields(node) if f.name not in FORGOTTEN}
         return {"node": type(node).__name__, **{k: encode(v) for k, v in fields.items() if v is not None}}
-    if isinstance(node, type):
-        return {"class": path_of(node)}
     if callable(node):
-        return {"function": path_of(node)}
+        if not can_be_found(node):
+            raise QueryError(
+                f"{path_of(node).partition(':')[2]} cannot be found again by its name when the view is opened",
+                hint="define it at the top level of a module",
+            )
+        return {"class" if isinstance(node, type) else "function": path_of(node)}
     raise StorageError(f"{node!r} cannot be kept with the definition of a view")
-
-
-def path_of(thing: Any) -> str:
-    """Where a function or class is defined."""
-    name = getattr(thing, "__qualname__", type(thing).__qualname__)
-    owner = getattr(thing, "__objclass__", None)  # a method of a built-in type
-    module = getattr(thing, "__module__", None) or (owner.__module__ if owner is not None else "builtins")
-    return f"{module}:{name}"
-
-
-def can_be_found(thing: Any) -> bool:
-    """Whether another process that imports the same modules finds it by its path."""
-    module, _, name = path_of(thing).partition(":")
-    found: Any = sys.modules.get(module)
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found is thing or found == thing
 
 
 # --- in ----------------------------------------------------------------------------------------------------

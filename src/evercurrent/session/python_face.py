@@ -11,8 +11,8 @@ from evercurrent.session.views import View
 if TYPE_CHECKING:
     from evercurrent.frontend.python.core import AnyQuery
     from evercurrent.frontend.python.query import Query
-    from evercurrent.session.python_views import LiveView, SessionOwner, TableOf
-    from evercurrent.session.session import Session
+    from evercurrent.session.python_owner import QueryOwner, TableOf
+    from evercurrent.session.python_views import LiveView
 
 T = TypeVar("T")
 
@@ -20,14 +20,14 @@ T = TypeVar("T")
 class PythonFace:
     """Methods of a database that take classes, query objects and functions."""
 
-    _session: Session
-    _python: SessionOwner | None = None
+    _python: QueryOwner | None = None
 
-    def _owner(self) -> SessionOwner:
+    def _make_owner(self) -> QueryOwner:
+        raise AssertionError("every database has one")
+
+    def _owner(self) -> QueryOwner:
         if self._python is None:
-            from evercurrent.session.python_views import SessionOwner
-
-            self._python = SessionOwner(self._session)
+            self._python = self._make_owner()
         return self._python
 
     @overload
@@ -60,17 +60,13 @@ class PythonFace:
         With the name of a table or view, a query object over it. `key`, `unique` and `references`
         (`{"dept": (Dept, "id")}`) are constraints; a table that is not `stored` only forwards its changes.
         """
-        from evercurrent.session.python_views import table_of
-
         options = {"key": key, "unique": unique, "references": references, "stored": stored}
         given = {k: v for k, v in options.items() if v not in (None, ()) and (k, v) != ("stored", True)}
-        return table_of(self._owner(), what, name, given)
+        return self._owner().table_of(what, name, given)
 
     def relation(self, name: str) -> Query[Any]:
         """All rows of a table or view, as a query object."""
-        from evercurrent.session.python_views import relation
-
-        return relation(self._owner(), name)
+        return self._owner().relation(name)
 
     @overload
     def view(self, name: str, query: Query[T], *, replace: bool = ...) -> LiveView[T]: ...
@@ -93,19 +89,21 @@ class PythonFace:
         A query object alone is kept without a name, while what is returned is referenced. As a decorator
         (`@db.view`) it makes a view of a function over rows, under the function's name.
         """
+        if isinstance(name, str) and query is None:
+            return self._owner().handle(name)
         from evercurrent.frontend.python.core import AnyQuery
 
-        if isinstance(name, str) and query is None:
-            return View(self._session, name)
-        from evercurrent.session import python_views
-
         if isinstance(name, str):
-            return python_views.view(self._owner(), name, query, replace)
+            if not isinstance(query, AnyQuery):
+                raise QueryError(
+                    f"a query is needed, not {query!r}", hint='db.view("name", db.table_of(...).where(...))'
+                )
+            return self._owner().view(name, query, replace)
         if isinstance(name, AnyQuery):
             return self._owner().keep(name)
         if callable(name):
             from evercurrent.frontend.python.functions import query_of
 
             made = query_of(name, self._owner(), self.table_of)
-            return python_views.view(self._owner(), name.__name__, made, replace)
+            return self._owner().view(name.__name__, made, replace)
         raise QueryError(f"a view has a name, not {name!r}", hint='db.view("name"), db.view("name", query)')

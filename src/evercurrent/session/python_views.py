@@ -1,4 +1,4 @@
-"""Query objects of Python in a database: who answers them, tables of classes, and views that stay current.
+"""Query objects of Python in a database inside this process: who answers them, and views that stay current.
 
 A query object keeps nothing. What keeps one: a named view, for good; `materialize()`, while its result is referenced;
 `subscribe()`, until it is cancelled, and then only what its changes need.
@@ -8,29 +8,28 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from evercurrent.calculus.nodes import Comprehension, Generator, Relation
+from evercurrent.calculus.nodes import Relation
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.lookup import unknown
 from evercurrent.catalog.nodes import Assertion
+from evercurrent.catalog.nodes import Table as Declared
 from evercurrent.catalog.nodes import View as Declaration
 from evercurrent.data.shapes import Shape
 from evercurrent.errors import QueryError, TransactionError
-from evercurrent.frontend.python.annotations import is_row_class
-from evercurrent.frontend.python.block import over, variable
+from evercurrent.frontend.python.block import over
 from evercurrent.frontend.python.core import AnyQuery
-from evercurrent.frontend.python.definitions import shape_over, table_of_class, view_of_query
+from evercurrent.frontend.python.definitions import view_of_query
 from evercurrent.frontend.python.query import Query
 from evercurrent.session.definition import create_table, create_view
 from evercurrent.session.dropping import drop
+from evercurrent.session.python_owner import QueryOwner
 from evercurrent.session.results import Result
 from evercurrent.session.subscriptions import Subscription
 from evercurrent.session.tables import Table
 from evercurrent.session.views import View, in_order
-from evercurrent.term import build
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
@@ -43,7 +42,7 @@ HIDDEN = "anonymous "
 _numbers = itertools.count(1)
 
 
-class SessionOwner:
+class SessionOwner(QueryOwner):
     """Answers, keeps and watches the queries of one database."""
 
     def __init__(self, session: Session) -> None:
@@ -84,6 +83,23 @@ class SessionOwner:
         return self.keep(query).explain(stage)
 
     # --- definitions -----------------------------------------------------------------------------------------
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.session.catalog
+
+    def create(self, table: Declared) -> None:
+        create_table(self.session, table, replacing=False, quietly=False, redefine=redefine)
+
+    def table(self, name: str) -> Table:
+        return Table(self.session, name)
+
+    def view(self, name: str, query: AnyQuery, replacing: bool) -> LiveView[Any]:
+        self.define(name, query, replacing)
+        return LiveView(self, name, query._block.shape)
+
+    def handle(self, name: str) -> View:
+        return View(self.session, name)
 
     def define(self, name: str, query: AnyQuery, replacing: bool, stored: bool = True) -> None:
         self.sweep()
@@ -139,89 +155,6 @@ def redefine(node: Declaration | Assertion, catalog: Catalog) -> Declaration | A
     return again(node, catalog)
 
 
-# --- tables and relations ----------------------------------------------------------------------------------
-
-
-def relation(owner: SessionOwner, name: str) -> Query[Any]:
-    """All rows of a table or view, as a query object."""
-    found = owner.session.catalog.relation(name)
-    if found is None:
-        catalog = owner.session.catalog
-        names = [*(t.name for t in catalog.tables.values()), *(v.name for v in catalog.views.values())]
-        raise unknown("table or view", name, names)
-    shape = Shape.record(None, len(found.fields), names=[f.name for f in found.fields])
-    return Query(over(Relation(found.name, found.fields), shape, found.name[:1].lower() or "r"), owner)
-
-
-class TableOf(Query[T]):
-    """A table whose rows are instances of a class: a query object, and every way to change it."""
-
-    def __new__(cls, *args: Any) -> Any:
-        return object.__new__(cls)
-
-    def __init__(self, owner: SessionOwner, table: Table, shape: Shape, columns: Sequence[str]) -> None:
-        fields = table.schema
-        source = Relation(table.name, fields)
-        stem = table.name[:1].lower()
-        if [f.name for f in fields] == list(columns):
-            block = over(source, shape, stem)
-        else:
-            v = variable(source, stem)
-            chosen = tuple(f for c in columns for f in fields if f.name == c)
-            head = tuple(build.field(v, f.name) for f in chosen)
-            block = over(Comprehension("bag", head, (Generator(v, source),), chosen), shape, stem)
-        super().__init__(block, owner)
-        self.table = table
-
-    @property
-    def name(self) -> str:
-        """The name of the table."""
-        return self.table.name
-
-    def insert(self, rows: Any) -> int:
-        """Insert a row, or many; see `Table.insert`."""
-        return self.table.insert(rows)
-
-    def delete(self, which: Any) -> int:
-        """Delete a row, or many; see `Table.delete`."""
-        return self.table.delete(which)
-
-    def update(self, which: Any, changes: Mapping[str, Any] | None = None, /, **columns: Any) -> None:
-        """Change columns of one row; see `Table.update`."""
-        self.table.update(which, changes, **columns)
-
-    def replace(self, old: Any, new: Any) -> None:
-        """Put one row in the place of another."""
-        self.table.replace(old, new)
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def __repr__(self) -> str:
-        return f"<TableOf {self.table!r}>"
-
-
-def table_of(owner: SessionOwner, what: Any, name: str | None, options: Mapping[str, Any]) -> Any:
-    """The table of a class, made if it is not there; or the relation of a name."""
-    if isinstance(what, str):
-        if options or name is not None:
-            raise QueryError("options are for tables that are made from a class")
-        return relation(owner, what)
-    if not is_row_class(what):
-        raise QueryError(
-            f"{what!r} is no class of rows",
-            hint="a class of rows is a dataclass, a NamedTuple or a TypedDict",
-        )
-    session, chosen = owner.session, name or what.__name__
-    with session.lock:
-        if session.catalog.relation(chosen) is None:
-            made = table_of_class(what, chosen, **options)
-            create_table(session, made, replacing=False, quietly=False, redefine=redefine)
-        table = Table(session, chosen)
-        shape, columns = shape_over(what, table.name, table.schema)
-        return TableOf(owner, table, shape, columns)
-
-
 # --- views ---------------------------------------------------------------------------------------------------
 
 
@@ -249,13 +182,3 @@ class LiveView(View, Query[T], Generic[T]):  # type: ignore[misc]
 
     def _query(self) -> Any:
         return Relation(self.name, self.schema)
-
-
-def view(owner: SessionOwner, name: str, query: AnyQuery, replacing: bool = False) -> LiveView[Any]:
-    """A named view."""
-    if not isinstance(query, AnyQuery):
-        raise QueryError(
-            f"a query is needed, not {query!r}", hint='db.view("name", db.table_of(...).where(...))'
-        )
-    owner.define(name, query, replacing)
-    return LiveView(owner, name, query._block.shape)

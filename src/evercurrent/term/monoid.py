@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evercurrent.errors import EvaluationError, EvercurrentError
+from evercurrent.term.located import identified
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +30,8 @@ class MonoidFunctions:
     unit: Callable[[Any], Any] | None = None
 
     def __repr__(self) -> str:
-        name = getattr(self.combine, "__qualname__", "combine").rsplit(".", 1)[-1]
-        return f"{name}#{id(self):x}"
+        parts = [self.combine, self.inverse, self.finish, self.unit]
+        return f"monoid({self.zero!r}, {', '.join('-' if p is None else identified(p) for p in parts)})"
 
 
 def fold(monoid: MonoidFunctions, values: Iterable[Any]) -> Any:

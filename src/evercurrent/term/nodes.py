@@ -19,6 +19,7 @@ from typing import Any
 from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Type
 from evercurrent.source import Place
+from evercurrent.term.located import identified
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class Lambda:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Opaque:
     """A Python function that nobody looks into, and why. It is given values as users see them, and gives such a value.
 
@@ -116,6 +117,9 @@ class Opaque:
     number: int = field(default=0, compare=False)
     reason: str = field(default="", compare=False)
     shapes: tuple[Shape | None, ...] = field(default=(), compare=False)
+
+    def __repr__(self) -> str:
+        return f"Opaque({identified(self.function)})"
 
 
 @dataclass(frozen=True, slots=True)

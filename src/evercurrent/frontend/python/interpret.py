@@ -290,9 +290,7 @@ class Reader:
         if isinstance(op, ast.Not):
             return operations.negated(value) if is_symbolic(value) else not value
         if not is_symbolic(value):
-            return {ast.USub: lambda: -value, ast.UAdd: lambda: +value, ast.Invert: lambda: ~value}[
-                type(op)
-            ]()
+            return -value if isinstance(op, ast.USub) else ~value if isinstance(op, ast.Invert) else +value
         return operations.unary({ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(op)], value)
 
     def _logic(self, conjunction: bool, nodes: list[ast.expr]) -> Any:
