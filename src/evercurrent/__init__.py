@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evercurrent.data.collections import UNDEFINED, Bag, Set
+from evercurrent.data.representation import Record
 from evercurrent.database import Database, connect
 from evercurrent.errors import (
     ConflictError,
@@ -98,7 +100,9 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "UNDEFINED",
     "AnyQuery",
+    "Bag",
     "Change",
     "ConflictError",
     "ConstraintError",
@@ -119,9 +123,11 @@ __all__ = [
     "Object",
     "Query",
     "QueryError",
+    "Record",
     "Report",
     "Result",
     "Rows",
+    "Set",
     "Stats",
     "StorageError",
     "SubscriberWarning",

@@ -20,7 +20,7 @@ from evercurrent.algebra.show import show as show_plan
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.show import show as show_query
 from evercurrent.catalog.dependencies import views_under
-from evercurrent.catalog.nodes import View
+from evercurrent.catalog.nodes import View, is_part
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.program import Lookup, Program, Rule, State
 from evercurrent.delta.show import show as show_program
@@ -56,10 +56,18 @@ class Explanation(str):
 
 def explain_view(session: Session, view: View, stage: str | None) -> Explanation:
     """The explanation of a view."""
+    if stage is not None and stage not in STAGES:
+        raise QueryError(f"there is no stage {stage!r}", hint=f"the stages are {', '.join(STAGES)}")
+    if view.language == "oql" and not is_part(view):
+        from evercurrent.session.oql_explain import explain_family
+
+        return Explanation(explain_family(session, view, stage, _explain_one))
+    return _explain_one(session, view, stage)
+
+
+def _explain_one(session: Session, view: View, stage: str | None) -> Explanation:
     if stage is None:
         return Explanation("\n".join(_summary(session, view)))
-    if stage not in STAGES:
-        raise QueryError(f"there is no stage {stage!r}", hint=f"the stages are {', '.join(STAGES)}")
     if stage == "calculus":
         return Explanation(show_query(cast(Query, view.query)))
     design = session.maintenance.design

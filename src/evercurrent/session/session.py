@@ -154,17 +154,27 @@ class Session:
         names = self.subscribers.watched
         if not names and not self.catalog.assertions:
             return []
+        if any(v.language == "oql" for v in self.catalog.views.values()):
+            from evercurrent.session.oql_changes import relations_of_view
+
+            names = names.union(*(relations_of_view(self.catalog, name) for name in names))
         return [v.name for v in self.catalog.views.values() if v.name in names] + [
             assertion_key(a.name) for a in self.catalog.assertions.values()
         ]
 
     def _changes(self, moved: dict[str, ZSet], number: int) -> dict[str, Change]:
         watched = self.subscribers.watched
-        return {
+        found = {
             name: Change(name, delta, number, row_writer(self.catalog.fields_of(name)))
             for name, delta in moved.items()
             if name in watched
         }
+        if any(v.language == "oql" for v in self.catalog.views.values()):
+            from evercurrent.session.oql import handle_of
+            from evercurrent.session.oql_changes import value_changes
+
+            found |= value_changes(self.catalog, watched, moved, number, handle_of(self))
+        return found
 
     def _check_assertions(self, moved: dict[str, ZSet]) -> None:
         for assertion in self.catalog.assertions.values():

@@ -75,13 +75,17 @@ class _Maker:
     taken: set[str] = field(default_factory=set)
 
     def relation(
-        self, name: str, many: Many, prefix: tuple[Qualifier, ...], keys: tuple[tuple[str, Term], ...]
+        self,
+        name: str,
+        many: Many,
+        prefix: tuple[Qualifier, ...],
+        keys: tuple[tuple[str, Term], ...],
+        path: str = "",
     ) -> tuple[Shape, Order, str | None]:
         """Make the relation of a collection's elements; gives their shape, the order, and the column of positions."""
         qualifiers = (*prefix, *many.qualifiers)
         place = len(self.relations)
         columns = _Columns(dict(keys))
-        path = "" if place == 0 else name.removeprefix(f"{self.name}.")
         shape = self.shape(many.element, "", columns, qualifiers, path)
         order: list[tuple[str, bool, bool]] = []
         for i, key in enumerate(many.order):
@@ -137,8 +141,9 @@ class _Maker:
             inner, prefix = moved, (Generator(variable, keys),)
             own = tuple((f"key.{i}", term) for i, term in enumerate(at.values()))
         steps = [part for part in (path, name) if part]
-        relation = self.fresh(f"{self.name}.{'.'.join(steps) or 'elements'}")
-        element, order, position = self.relation(relation, inner, prefix, own)
+        inside = ".".join(steps) or "elements"
+        relation = self.fresh(f"{self.name}.{inside}")
+        element, order, position = self.relation(relation, inner, prefix, own, inside)
         pairs = tuple((o, f"key.{i}") for i, o in enumerate(outer))
         return Part(many.shape, relation, pairs, element, order, defined, position)
 
