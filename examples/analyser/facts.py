@@ -7,13 +7,11 @@ difference of two small sets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 from examples.analyser import classfile as java
 from examples.analyser.code import Code
-from examples.analyser.opcodes import NAMES
+from examples.analyser.instructions import Columns, Instruction, instruction_rows
 
 
 class Class(NamedTuple):
@@ -61,28 +59,10 @@ class Method(NamedTuple):
     is_synthetic: bool
 
 
-class Instruction(NamedTuple):
-    """One instruction; `index` counts instructions, `pc` bytes.
-
-    What an instruction refers to is in the last three columns: a field or method with its class, name and descriptor; a
-    class alone in `target`; nothing is three times the empty text. Of a dynamic call there are name and descriptor.
-    """
-
-    method: str
-    owner: str
-    package: str
-    index: int
-    pc: int
-    operation: str
-    target: str
-    name: str
-    descriptor: str
-
-
 class Handler(NamedTuple):
     method: str
     owner: str
-    index: int
+    number: int
     start: int
     end: int
     target: int
@@ -128,11 +108,12 @@ def facts(read: java.ClassFile) -> Facts:
     methods: list[Method] = []
     instructions: list[Instruction] = []
     handlers: list[Handler] = []
+    known: dict[int, Columns] = {}
     for m in read.methods:
         row = method(name, m)
         methods.append(row)
         if m.code is not None:
-            instructions.extend(body(row.id, name, package, read, m))
+            instructions += instruction_rows(row.id, name, package, m.code.body, read.pool, known)
             for number, h in enumerate(m.code.handlers):
                 handlers.append(Handler(row.id, name, number, h.start, h.end, h.target, h.catches or ""))
     rows: tuple[list[Any], ...] = (
@@ -178,41 +159,3 @@ def method(owner: str, m: java.Method) -> Method:
         bool(flags & java.NATIVE),
         bool(flags & java.SYNTHETIC),
     )
-
-
-REFERRING = frozenset(
-    [
-        "getstatic",
-        "putstatic",
-        "getfield",
-        "putfield",
-        "invokevirtual",
-        "invokespecial",
-        "invokestatic",
-        "invokeinterface",
-    ]
-)
-TYPED = frozenset(["new", "anewarray", "checkcast", "instanceof"])
-
-
-_make: Callable[[tuple[Any, ...]], Instruction] = partial(tuple.__new__, Instruction)
-
-
-def body(id: str, owner: str, package: str, read: java.ClassFile, m: java.Method) -> Iterator[Instruction]:
-    make, names = _make, NAMES
-    index = -1
-    for pc, opcode, operand in read.instructions(m):
-        index += 1
-        operation = names[opcode]
-        if operand is None:
-            yield make((id, owner, package, index, pc, operation, "", "", ""))
-        elif operation in REFERRING:
-            yield make((id, owner, package, index, pc, operation, *operand))
-        elif operation in TYPED:
-            yield make((id, owner, package, index, pc, operation, operand, "", ""))
-        elif operation == "invokedynamic":
-            yield make((id, owner, package, index, pc, operation, "", *operand[1:]))
-        elif operation == "multianewarray":
-            yield make((id, owner, package, index, pc, operation, operand[0], "", ""))
-        else:
-            yield make((id, owner, package, index, pc, operation, "", "", ""))

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import Any
 
 from examples.analyser.bugs import (
     BOXED,
@@ -28,7 +29,8 @@ from examples.analyser.bugs import (
     WRAPPERS,
     Bug,
 )
-from examples.analyser.facts import Class, Facts, Field, Handler, Inherits, Instruction, Method
+from examples.analyser.facts import Class, Facts, Field, Handler, Inherits, Method
+from examples.analyser.instructions import Instruction
 
 ONE_PARAMETER = re.compile(r"\(\[*([BCDFIJSZ]|L[^;]+;)\)V")
 
@@ -43,7 +45,7 @@ class Program:
         self.methods: list[Method] = []
         self.instructions: list[Instruction] = []
         self.handlers: list[Handler] = []
-        lists: tuple[list, ...] = (
+        lists: tuple[list[Any], ...] = (
             self.classes,
             self.inherits,
             self.fields,
@@ -87,11 +89,11 @@ class Program:
     @cached_property
     def behind_empty(self) -> set[tuple[str, int]]:
         """Where an array of length zero has just been made."""
-        zeros = {(i.method, i.index) for i in self.instructions if i.operation == "iconst_0"}
+        zeros = {(i.method, i.number) for i in self.instructions if i.operation == "iconst_0"}
         return {
-            (i.method, i.index + 1)
+            (i.method, i.number + 1)
             for i in self.instructions
-            if i.operation in ("newarray", "anewarray") and (i.method, i.index - 1) in zeros
+            if i.operation in ("newarray", "anewarray") and (i.method, i.number - 1) in zeros
         }
 
     @cached_property
@@ -106,13 +108,13 @@ def boxing_to_coerce(program: Program) -> Iterator[Bug]:
             (i.name == "<init>" and i.descriptor in PRIMITIVE_PARAMETERS)
             or (i.name == "valueOf" and i.descriptor in BOXED)
         ):
-            boxes[i.method, i.index] = i
+            boxes[i.method, i.number] = i
     for j in program.calls:
-        i = boxes.get((j.method, j.index - 1))
-        if i is None or j.operation != "invokevirtual" or i.target != j.target or j.descriptor not in UNBOXED:
+        box = boxes.get((j.method, j.number - 1))
+        if box is None or j.operation != "invokevirtual" or box.target != j.target:
             continue
-        if j.name.endswith("Value") and i.descriptor[1] != j.descriptor[2]:
-            yield Bug("BX_BOXING_IMMEDIATELY_UNBOXED_TO_PERFORM_COERCION", i.owner, inside(i), i.pc)
+        if j.descriptor in UNBOXED and j.name.endswith("Value") and box.descriptor[1] != j.descriptor[2]:
+            yield Bug("BX_BOXING_IMMEDIATELY_UNBOXED_TO_PERFORM_COERCION", box.owner, inside(box), box.pc)
 
 
 def confused_inheritance(program: Program) -> Iterator[Bug]:
@@ -214,7 +216,7 @@ def mutable(program: Program, f: Field, uses: list[Instruction]) -> bool:
         return True
     if not f.descriptor.startswith("["):
         return False
-    return any(i.operation == "putstatic" and (i.method, i.index) not in program.behind_empty for i in uses)
+    return any(i.operation == "putstatic" and (i.method, i.number) not in program.behind_empty for i in uses)
 
 
 def package_protect(program: Program) -> Iterator[Bug]:

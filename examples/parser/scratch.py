@@ -56,6 +56,7 @@ def chart(words: Sequence[str], grammar: Grammar) -> set[Passive]:
     waiting: dict[tuple[int, str], list[tuple[int, str, tuple[str, ...]]]] = defaultdict(list)
     complete: dict[tuple[int, str], list[int]] = defaultdict(list)
     seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
+    agenda: list[tuple[int, int, str, tuple[str, ...]]]
     agenda = [(i, i + 1, s, ()) for i, word in enumerate(words) for s in symbols.get(word, ())]
     while agenda:
         edge = agenda.pop()

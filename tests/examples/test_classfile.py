@@ -75,6 +75,27 @@ def test_instructions_are_those_of_javap(compiled: Path) -> None:
     assert decoded == expected and len(decoded) > 500
 
 
+def test_rows_of_instructions_are_those_that_are_decoded(compiled: Path) -> None:
+    for file in sorted(compiled.rglob("*.class")):
+        found = read(file.read_bytes())
+        rows = {(row.method, row.number): row for row in facts(found).rows[4]}
+        decoded = 0
+        for method in found.methods:
+            for index, (pc, opcode, operand) in enumerate(found.instructions(method)):
+                row = rows[f"{found.name}.{method.name}{method.descriptor}", index]
+                assert (row.pc, row.operation) == (pc, opcodes.NAMES[opcode])
+                expected = ("", "", "")
+                if isinstance(operand, Reference):
+                    expected = ("" if operand.owner.startswith("#") else operand.owner, *operand[1:])
+                elif row.operation in ("new", "anewarray", "checkcast", "instanceof"):
+                    expected = (operand, "", "")
+                elif row.operation == "multianewarray":
+                    expected = (operand[0], "", "")
+                assert row[6:] == expected
+                decoded += 1
+        assert decoded == len(rows)
+
+
 def of(found: ClassFile, name: str) -> list[tuple[str, object]]:
     method = next(m for m in found.methods if m.name == name)
     return [(i.name, i.operand) for i in found.instructions(method)]
