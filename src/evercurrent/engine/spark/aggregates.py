@@ -19,6 +19,7 @@ from evercurrent.data import exact
 from evercurrent.data.types import Array, Decimal, Float, Integer, Timestamp, Type
 from evercurrent.delta.program import Accumulator
 from evercurrent.engine.spark.kept import Contents
+from evercurrent.engine.spark.literals import literal
 from evercurrent.engine.spark.shapes import Shape, W, consolidate, same
 from evercurrent.engine.spark.types import internal, plain, spark_type
 from evercurrent.term.aggregates import evaluate_aggregate
@@ -64,6 +65,9 @@ def value_or(c: Column, a: Accumulator) -> Column:
         return F.coalesce(c, F.lit(0).cast(spark_type(a.type)))
     if a.aggregate.function in ("collect_list", "collect_set"):
         return F.coalesce(c, F.array().cast(spark_type(a.type)))
+    if a.aggregate.function == "monoid":  # of no rows it is what its zero is finished to
+        nothing = literal(evaluate_aggregate(a.aggregate, []), a.type)
+        return F.coalesce(c, nothing.cast(spark_type(a.type)))
     return c
 
 

@@ -420,7 +420,9 @@ def _contains_symbol(container: Term, value: Any) -> Term:
 def item(container: Any, key: Any) -> Any:
     """`container[key]`."""
     if isinstance(container, dict):
-        return Symbol(build.call("element_at", mapping(container), term_of(key)))
+        known = mapping(container)
+        assert isinstance(known.type, Map)
+        return Symbol(build.call("element_at", known, build.cast(term_of(key), known.type.key)))
     if not isinstance(container, Symbol):
         raise Resists("an index that depends on the row")
     term = container._term

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evercurrent.data.types import (
+    BIGINT,
     BINARY,
     DATE,
     DOUBLE,
@@ -22,8 +23,10 @@ from evercurrent.data.types import (
     TIMESTAMP,
     Array,
     Decimal,
+    Integer,
     Map,
     Struct,
+    Type,
 )
 from evercurrent.data.values import take_in
 from evercurrent.errors import QueryError, UnsupportedError
@@ -150,7 +153,7 @@ def mapping(value: Mapping[Any, Any]) -> Term:
     values = [term_of(v) for v in value.values()]
     if not all(isinstance(t, Literal) for t in (*keys, *values)) or not keys:
         raise Resists("a dictionary of values of rows")
-    type_ = Map(build.common_type([k.type for k in keys]), build.common_type([v.type for v in values]))
+    type_ = Map(_wide([k.type for k in keys]), _wide([v.type for v in values]))
     pairs = [
         (build.cast(k, type_.key), build.cast(v, type_.value)) for k, v in zip(keys, values, strict=True)
     ]
@@ -158,6 +161,12 @@ def mapping(value: Mapping[Any, Any]) -> Term:
 
     entries = [(k.value, v.value) for k, v in pairs if isinstance(k, Literal) and isinstance(v, Literal)]
     return Literal(FrozenMap(entries), type_)
+
+
+def _wide(types: list[Type]) -> Type:
+    """The common type of constants; that of integers is the one of Python's."""
+    found = build.common_type(types)
+    return BIGINT if isinstance(found, Integer) else found
 
 
 def is_collection(term: Term) -> bool:
