@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal as Choice
 
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.nodes import Assertion, Table, View
+from evercurrent.catalog.nodes import Assertion, PartOf, Table, View
 
 Kind = Choice["table", "view", "assertion"]
 
@@ -34,13 +34,23 @@ def uses(node: Table | View | Assertion) -> frozenset[str]:
 
 
 def dependants(catalog: Catalog, name: str) -> list[Dependant]:
-    """What needs the relation directly, in the order of declaration."""
-    key = name.lower()
+    """What needs the relation, or a part of it, directly, in the order of declaration."""
+    keys = {name.lower(), *(part.name.lower() for part in parts_of(catalog, name))}
+    views = [v for key, v in catalog.views.items() if key not in keys]
     return (
-        [Dependant("table", t.name) for t in catalog.tables.values() if key in uses(t)]
-        + [Dependant("view", v.name) for v in catalog.views.values() if key in uses(v)]
-        + [Dependant("assertion", a.name) for a in catalog.assertions.values() if key in uses(a)]
+        [Dependant("table", t.name) for t in catalog.tables.values() if keys & uses(t)]
+        + [Dependant("view", v.name) for v in views if keys & uses(v)]
+        + [Dependant("assertion", a.name) for a in catalog.assertions.values() if keys & uses(a)]
     )
+
+
+def parts_of(catalog: Catalog, name: str) -> list[View]:
+    """The views that only keep parts of a view; they come and go with it."""
+    return [
+        v
+        for v in catalog.views.values()
+        if isinstance(v.shape, PartOf) and v.shape.view.lower() == name.lower()
+    ]
 
 
 def all_dependants(catalog: Catalog, name: str) -> list[Dependant]:

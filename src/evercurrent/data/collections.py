@@ -57,12 +57,40 @@ def identity_of(value: Any) -> Hashable:
             return ("set", frozenset(map(identity_of, value)))
         case list() | tuple():
             return ("list", tuple(map(identity_of, value)))
+        case Constructed():
+            return ("object", value._of, tuple((n, identity_of(v)) for n, v in value.items()))
         case Record():
             return ("struct", tuple((n, identity_of(v)) for n, v in value.items()))
         case Mapping():
             return ("map", frozenset((identity_of(k), identity_of(v)) for k, v in value.items()))
         case _:
             return value  # type: ignore[no-any-return]
+
+
+class Constructed(Record):
+    """An object that a query constructs: the same class and the same values give the same object.
+
+    >>> Constructed("person", ("name",), ("Ann",))
+    person(name='Ann')
+    """
+
+    __slots__ = ("_of",)
+
+    def __init__(self, of: str, names: tuple[str, ...], values: tuple[Any, ...]) -> None:
+        super().__init__(names, values)
+        self._of = of
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constructed) and identity_of(self) == identity_of(other)
+
+    def __hash__(self) -> int:
+        return hash(identity_of(self))
+
+    def __reduce__(self) -> Any:
+        return Constructed, (self._of, self._names, self._values)
+
+    def __repr__(self) -> str:
+        return self._of + super().__repr__().removeprefix("Record")
 
 
 class Bag(Collection[Any]):

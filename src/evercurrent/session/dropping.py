@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.dependencies import Dependant
+from evercurrent.catalog.dependencies import Dependant, parts_of
 from evercurrent.catalog.lookup import to_drop
 from evercurrent.session.installation import defining, install
 from evercurrent.session.session import Session
@@ -44,10 +44,11 @@ def removed(catalog: Catalog, kind: str, name: str) -> Catalog:
         case "table":
             return replace(catalog, tables={k: v for k, v in catalog.tables.items() if k != key})
         case "view":
+            gone = {key, *(part.name.lower() for part in parts_of(catalog, name))}
             return replace(
                 catalog,
-                views={k: v for k, v in catalog.views.items() if k != key},
-                view_keys={k: v for k, v in catalog.view_keys.items() if k != key},
+                views={k: v for k, v in catalog.views.items() if k not in gone},
+                view_keys={k: v for k, v in catalog.view_keys.items() if k not in gone},
             )
         case _:
             return replace(catalog, assertions={k: v for k, v in catalog.assertions.items() if k != key})

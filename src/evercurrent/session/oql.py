@@ -7,7 +7,6 @@ its text and written out wherever it is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
@@ -24,6 +23,7 @@ from evercurrent.frontend.oql.define import question, views
 from evercurrent.frontend.oql.layout import Layout
 from evercurrent.frontend.oql.parse import parse, parse_one
 from evercurrent.session.definition import check_unstored, over_kept
+from evercurrent.session.dropping import removed
 from evercurrent.session.execute import answer
 from evercurrent.session.installation import defining, install
 from evercurrent.session.oql_methods import capturing
@@ -107,8 +107,7 @@ def define(session: Session, statement: syntax.Define, options: dict[str, Any]) 
             raise wrong(f"there is already a table {name}", statement.place)
         old = catalog.view(name)
         if old is not None:
-            for view in family(catalog, old):
-                catalog = catalog.without(view.name)
+            catalog = removed(catalog, "view", name)
         catalog = replace(catalog, macros={k: v for k, v in catalog.macros.items() if k != name})
         found = views(context_of(catalog), name, statement.body, statement.text, **options)
         for view in found:
@@ -137,9 +136,7 @@ def define_macro(session: Session, statement: syntax.Define) -> None:
 
 def _follow(catalog: Catalog, before: Catalog, name: str) -> Catalog:
     """The catalog with everything that used a view defined anew over what it is now."""
-    old = list(family(before, before.views[name.lower()]))
-    affected = {d.name.lower() for v in old for d in all_dependants(before, v.name) if d.kind == "view"}
-    affected -= {v.name.lower() for v in (*old, *family(catalog, catalog.views[name.lower()]))}
+    affected = {d.name.lower() for d in all_dependants(before, name) if d.kind == "view"}
     return _again(catalog, [v for v in view_order(before) if v.name.lower() in affected])
 
 
@@ -151,8 +148,7 @@ def _again(catalog: Catalog, again: list[View]) -> Catalog:
             continue
         try:
             if view.language == "oql":
-                for part in family(catalog, view):
-                    catalog = catalog.without(part.name)
+                catalog = removed(catalog, "view", view.name)
                 for found in defined_again(view, catalog):
                     catalog = catalog.with_view(found)
             else:
@@ -187,17 +183,6 @@ def redefined(view: View, catalog: Catalog) -> View:
     return found[view.name]
 
 
-def family(catalog: Catalog, view: View) -> Iterator[View]:
-    """A view and its parts, those that use others first."""
-    yield view
-    if isinstance(view.shape, Layout):
-        names = {part.relation for part in view.shape.parts} | {view.shape.relation}
-        for name in sorted(names - {view.name}):
-            found = catalog.view(name)
-            if found is not None:
-                yield found
-
-
 def undefine(session: Session, name: str, place: Any) -> None:
     with defining(session):
         catalog = session.catalog
@@ -209,18 +194,15 @@ def undefine(session: Session, name: str, place: Any) -> None:
             known = [*catalog.macros, *(v.name for v in catalog.views.values())]
             problem = unknown("view", name, known)
             raise wrong(f"there is no definition {name}", place, problem.hint)
-        own = {v.name for v in family(catalog, view)}
-        needed = {d.name for part in own for d in dependants(catalog, part)} - own
+        needed = dependants(catalog, name)
         if needed:
             raise wrong(
-                f"{name} cannot be undefined: {', '.join(sorted(needed))} "
+                f"{name} cannot be undefined: {', '.join(map(str, needed))} "
                 f"{'depends' if len(needed) == 1 else 'depend'} on it",
                 place,
                 hint="undefine or drop what depends on it first",
             )
-        for part in own:
-            catalog = catalog.without(part)
-        install(session, catalog)
+        install(session, removed(catalog, "view", name))
 
 
 # --- queries -------------------------------------------------------------------------------------------------

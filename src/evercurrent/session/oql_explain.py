@@ -12,6 +12,7 @@ from evercurrent.frontend.oql.define import views
 from evercurrent.frontend.oql.kinds import Coll
 from evercurrent.frontend.oql.layout import Layout, kind_of_shape
 from evercurrent.frontend.oql.parse import parse
+from evercurrent.session.dropping import removed
 from evercurrent.source import Place
 
 if TYPE_CHECKING:
@@ -56,12 +57,10 @@ def _head(catalog: Catalog, view: View, layout: Layout, names: list[str]) -> Ite
 
 def cautions(catalog: Catalog, view: View) -> list[tuple[str, Place | None]]:
     """Where the view is UNDEFINED instead of failing."""
-    from evercurrent.session.oql import context_of, family
+    from evercurrent.session.oql import context_of
 
     statement = parse(view.text)[0]
     assert isinstance(statement, syntax.Define)
-    for part in list(family(catalog, view)):
-        catalog = catalog.without(part.name)
-    context = context_of(catalog)
+    context = context_of(removed(catalog, "view", view.name))
     views(context, view.name, statement.body, view.text)
     return list(dict.fromkeys(context.cautions))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from evercurrent.data.collections import UNDEFINED, Bag, Set
+from evercurrent.data.collections import UNDEFINED, Bag, Constructed, Set
 from evercurrent.data.representation import Record
 from evercurrent.data.types import Member, Type
 from evercurrent.data.values import give_out, sort_key
@@ -46,10 +46,10 @@ class Stitcher:
             case Flat(kind, column, defined):
                 at, give = places[column], giver(kind, self.handle)
                 return _guarded(lambda row: give(row[at]), places, defined)
-            case Spread(members, _, defined):
-                names = tuple(name for name, _ in members)
+            case Spread(members, of, defined):
+                make = maker(of, tuple(name for name, _ in members))
                 readers = [self.reader(inner, fields) for _, inner in members]
-                return _guarded(lambda row: Record(names, tuple(r(row) for r in readers)), places, defined)
+                return _guarded(lambda row: make(tuple(r(row) for r in readers)), places, defined)
             case Part():
                 return _guarded(self._part_reader(shape, fields), places, shape.defined)
             case _:
@@ -112,6 +112,13 @@ def collection(shape: str, elements: list[Any]) -> Any:
             return Bag(elements)
 
 
+def maker(of: str | None, names: tuple[str, ...]) -> Callable[[tuple[Any, ...]], Record]:
+    """What makes a struct of its values; with a class, an object that a query constructs."""
+    if of is None:
+        return lambda values: Record(names, values)
+    return lambda values: Constructed(of, names, values)
+
+
 def giver(kind: Kind, handle: Handle) -> Callable[[Any], Any]:
     """The function from an inside value of a kind to what the user sees; nil is None."""
     give = _giver(kind, handle)
@@ -124,10 +131,10 @@ def _giver(kind: Kind, handle: Handle) -> Callable[[Any], Any]:
             return _plain(type)
         case Obj():
             return handle
-        case Rec(members):
-            names = tuple(name for name, _ in members)
+        case Rec(members, of):
+            make = maker(of, tuple(name for name, _ in members))
             givers = [slot_giver(slot, handle) for _, slot in members]
-            return lambda value: Record(names, tuple(g(v) for g, v in zip(givers, value, strict=True)))
+            return lambda value: make(tuple(g(v) for g, v in zip(givers, value, strict=True)))
         case Coll(shape, slot):
             give = slot_giver(slot, handle)
             return lambda value: collection(shape, [give(v) for v in value])

@@ -20,7 +20,7 @@ from typing import assert_never
 from evercurrent.calculus.nodes import Comprehension, Exists, Generator, Qualifier, Unnest
 from evercurrent.calculus.scope import Names, substitute_term
 from evercurrent.data.types import BOOLEAN
-from evercurrent.frontend.oql.kinds import Coll, Kind, Rec, Slot
+from evercurrent.frontend.oql.kinds import Coll, Dict, Kind, Rec, Slot, kind_of
 from evercurrent.term.build import TRUE
 from evercurrent.term.nodes import SortKey, Term, Variable
 
@@ -48,7 +48,8 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """`position` is the place of an element in a list, from 0, where it is known."""
+    """`shape` is set, bag, list or dictionary. `position` is the place of an element in a list, from 0, where it is known; the
+    key in a dictionary."""
 
     shape: str
     qualifiers: tuple[Qualifier, ...]
@@ -58,7 +59,10 @@ class Many:
     defined: Term = TRUE
 
     @property
-    def kind(self) -> Coll:
+    def kind(self) -> Coll | Dict:
+        if self.shape == "dictionary":
+            assert self.position is not None
+            return Dict(kind_of(self.position.type), slot_of(self.element))
         return Coll(self.shape, slot_of(self.element))  # type: ignore[arg-type]
 
 
