@@ -81,10 +81,10 @@ class Backward:
                     work.touch(owner)
                     f.slot.__set__(owner, without)
                 continue
-            _take_out(work, held, thing)
+            take_out(work, held, thing)
 
 
-def _take_out(work: Work, held: Any, thing: Object) -> None:
+def take_out(work: Work, held: Any, thing: Object) -> None:
     """An object leaves a collection, wherever in its elements it is."""
     match held:
         case OwnedSet():

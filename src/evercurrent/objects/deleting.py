@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.objects import links
-from evercurrent.objects.backward import Backward
 from evercurrent.objects.handles import Object, gone
 
 if TYPE_CHECKING:
@@ -17,9 +16,7 @@ def delete(space: Space, thing: Object) -> None:
     if thing._gone:
         raise gone(thing)
     kind = thing._kind
-    if space.back is None and Backward.wanted(space, kind):
-        space.back = Backward(space)
-        space.refresh()
+    space.prepare_deleting(kind)
     with space.changing() as work:
         work.touch(thing)
         for f in kind.fields:
@@ -30,6 +27,5 @@ def delete(space: Space, thing: Object) -> None:
                         links.unlink(work, thing, f, other)
             elif f.many:
                 held.clear()
-        if space.back is not None:
-            space.back.clear(work, thing)
+        space.clear_references(work, thing)
         space.bury(thing, kind.deleted)

@@ -13,9 +13,9 @@ from evercurrent.errors import ConstraintError
 from evercurrent.objects import raw
 from evercurrent.objects.handles import Object
 from evercurrent.objects.kinds import Field
-from evercurrent.objects.owned import OwnedBag, OwnedList, OwnedSet
 
 if TYPE_CHECKING:
+    from evercurrent.objects.owned import OwnedList
     from evercurrent.objects.work import Work
 
 
@@ -45,6 +45,12 @@ def other_end(f: Field, b: Object) -> Field:
     return b._kind.named[end.inverse]
 
 
+def _kind(f: Field) -> str:
+    end = f.relationship
+    assert end is not None
+    return end.kind
+
+
 def has(a: Object, f: Field, b: Object) -> bool:
     held = f.slot.__get__(a)
     return b in held if f.many else held is b
@@ -64,12 +70,12 @@ def attach(work: Work, a: Object, f: Field, b: Object) -> None:
         f.slot.__set__(a, b)
         return
     held: Any = f.slot.__get__(a)
-    match held:
-        case OwnedSet():
+    match _kind(f):
+        case "set":
             raw.put(work, held, b)
-        case OwnedBag():
+        case "bag":
             raw.count(work, held, b, 1)
-        case OwnedList():
+        case _:
             raw.splice(work, held, len(held), len(held), [b])
 
 
@@ -80,12 +86,12 @@ def detach(work: Work, a: Object, f: Field, b: Object) -> None:
         f.slot.__set__(a, None)
         return
     held: Any = f.slot.__get__(a)
-    match held:
-        case OwnedSet():
+    match _kind(f):
+        case "set":
             raw.take(work, held, b)
-        case OwnedBag():
+        case "bag":
             raw.count(work, held, b, -1)
-        case OwnedList():
+        case _:
             at = list.index(held, b)
             raw.splice(work, held, at, at + 1, [])
 

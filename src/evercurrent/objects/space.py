@@ -16,6 +16,7 @@ from evercurrent.data.types import Collection, Map, Reference
 from evercurrent.data.zset import ZSet
 from evercurrent.errors import QueryError
 from evercurrent.objects import links
+from evercurrent.objects.backward import Backward
 from evercurrent.objects.building import build, rewrite
 from evercurrent.objects.handles import Gone, Object, gone
 from evercurrent.objects.keys import clash
@@ -29,7 +30,6 @@ from evercurrent.objects.work import Work
 from evercurrent.objects.writing import Traits
 
 if TYPE_CHECKING:
-    from evercurrent.objects.backward import Backward
     from evercurrent.session.session import Session
     from evercurrent.session.transactions import Block
 
@@ -187,9 +187,7 @@ class Space:
             if not f.many:
                 f.slot.__set__(thing, None)
         with self.changing() as work:
-            thing.oid = len(self.live)
-            self.live.append(thing)
-            thing._kind.objects.append(thing)
+            self.register(thing)
             work.dirty[thing] = None
             try:
                 for f, value in later:
@@ -202,6 +200,12 @@ class Space:
                 raise
             if self.back is not None:
                 self.back.note(thing)
+
+    def register(self, thing: Object) -> None:
+        """Give a new object its identity and its place."""
+        thing.oid = len(self.live)
+        self.live.append(thing)
+        thing._kind.objects.append(thing)
 
     def set(self, thing: Object, f: Field, value: Any) -> None:
         """Write a field in a transaction; the value is taken in already."""
@@ -226,6 +230,17 @@ class Space:
         from evercurrent.objects.deleting import delete
 
         delete(self, thing)
+
+    def clear_references(self, work: Work, thing: Object) -> None:
+        """No attribute refers to the object any more."""
+        if self.back is not None:
+            self.back.clear(work, thing)
+
+    def prepare_deleting(self, kind: Kind) -> None:
+        """From the first deletion on that needs it, know who refers to whom."""
+        if self.back is None and Backward.wanted(self, kind):
+            self.back = Backward(self)
+            self.refresh()
 
     def bury(self, thing: Object, cls: type[Object]) -> None:
         """Make an object, and its collections, say that it is gone."""
@@ -257,6 +272,10 @@ class Space:
         for c in self.schema.subclasses(name):
             yield from list(self.kinds[c.name])
 
+    def count(self, name: str) -> int:
+        """How many objects of a class and of all that extend it there are."""
+        return sum(len(self.kinds[c.name]) for c in self.schema.subclasses(name))
+
     def rows(self, table: str) -> ZSet:
         """The present rows of a table."""
         found = ZSet()
@@ -280,6 +299,10 @@ class Space:
         key = table.name.lower()
         return ObjectStore(self, table) if key in self.sheets or key in self.apart else None
 
+    def journal_of_triggers(self) -> list[Any]:
+        """Where the compiled triggers write down how to undo them."""
+        return self.session.maintenance.engine.core.journal
+
     def names(self, kind: Kind) -> dict[str, Any]:
         """What the source of a class refers to."""
         return {
@@ -297,7 +320,7 @@ class Space:
             "journal": self.work.journal.append,
             "snapshot": kind.snapshot,
             "rescue": self.rescue,
-            "J": self.session.maintenance.engine.core.journal,
+            "J": self.journal_of_triggers(),
             "clash": lambda n, value, thing: clash(kind.keys[n], value, kind.keys[n].objects[value], thing),
             **{f"keys{n}": key.objects for n, key in enumerate(kind.keys)},
             "back": self.back,

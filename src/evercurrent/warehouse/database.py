@@ -29,6 +29,7 @@ from evercurrent.errors import (
 from evercurrent.explain import Explanation
 from evercurrent.frontend.sql import statements as s
 from evercurrent.frontend.sql.parse import parse_script, parse_statement
+from evercurrent.objects.stored_face import StoredFace
 from evercurrent.session.execute import Policy
 from evercurrent.session.results import Result
 from evercurrent.session.rows import give_row
@@ -58,7 +59,7 @@ from evercurrent.warehouse.verify import verify
 Strategy = Literal["auto", "driver", "spark"]
 
 
-class Warehouse:
+class Warehouse(StoredFace):
     """Tables and views under a path, kept current by Spark and its driver.
 
     One driver writes at a time: if another one has committed in between, a commit raises `ConflictError` and changes

@@ -13,7 +13,9 @@ from typing import Any, cast
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.classes import Schema
 from evercurrent.catalog.dependencies import all_dependants
+from evercurrent.catalog.extents import tables_of
 from evercurrent.catalog.lookup import to_drop
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.data.values import give_out
@@ -23,6 +25,7 @@ from evercurrent.engine.spark.oracle import quoted
 from evercurrent.engine.spark.publish import withdraw
 from evercurrent.engine.spark.types import require_stored
 from evercurrent.errors import ConstraintError, EvercurrentError, QueryError, StorageError, UnsupportedError
+from evercurrent.frontend.odl.resolve import classes_of
 from evercurrent.frontend.sql.parse import parse_statement
 from evercurrent.frontend.sql.statements import CreateAssertion, CreateTable, CreateView, Select, Statement
 from evercurrent.session.compile import Design, compile_all
@@ -91,6 +94,8 @@ def catalog_of(snapshot: Snapshot) -> Catalog:
 
 
 def defined(catalog: Catalog, definition: Definition) -> Catalog:
+    if definition["kind"] == "classes":
+        return with_classes(catalog, classes_of(definition["text"], catalog.schema))
     """The catalog with one definition more. Tables that a table has referred to, and that are lost, are read for it alone."""
     scope = catalog
     for lost in definition.get("lost", ()):
@@ -111,6 +116,33 @@ def defined(catalog: Catalog, definition: Definition) -> Catalog:
 
 def with_uses(view: View) -> View:
     return replace(view, uses=relations_of(cast(Query, view.query)))
+
+
+def with_classes(catalog: Catalog, schema: Schema) -> Catalog:
+    """The catalog with a larger schema, and the tables of the classes that are new."""
+    new = [name for name in schema.classes if name not in catalog.schema.classes]
+    catalog = replace(catalog, schema=schema)
+    for name in new:
+        for table in tables_of(schema, name):
+            if catalog.relation(table.name) is not None:
+                raise QueryError(
+                    f"class {name} needs a table {table.name}, and there is already a relation of this name",
+                    place=schema.classes[name].place,
+                    hint="give the class another extent",
+                )
+            catalog = catalog.with_table(table)
+    return catalog
+
+
+def create_classes(core: Core, schema: Schema, text: str) -> None:
+    """Declare classes: their tables, and their ODL among the definitions."""
+    catalog = with_classes(core.catalog, schema)
+    for key, table in catalog.tables.items():
+        if key not in core.catalog.tables:
+            for c in table.columns:
+                require_stored(c.type)
+    new = ", ".join(name for name in schema.classes if name not in core.catalog.schema.classes)
+    change(core, catalog, "CREATE CLASS", defining("classes", new, text))
 
 
 # --- creating ----------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from evercurrent.warehouse.partial import Partial
 from evercurrent.warehouse.record import RunRecord
 
 if TYPE_CHECKING:
+    from evercurrent.objects.work import Work
     from evercurrent.warehouse.database import Warehouse
 
 
@@ -26,6 +27,7 @@ class Transaction:
         self.pending: dict[str, Pending] = {}
         self.status = "open"
         self.record: RunRecord | None = None
+        self.objects: Work | None = None  # what it has changed of the objects
 
     def on(self, table: str) -> Pending:
         """The pending change of a table, by its lower-cased name."""
@@ -53,13 +55,27 @@ class Transaction:
         self.partial.load(table, columns, [key])
 
     def deltas(self) -> dict[str, ZSet]:
-        return {name: p.delta for name, p in self.pending.items() if p.delta}
+        own = {name: p.delta for name, p in self.pending.items() if p.delta}
+        if self.objects is None:
+            return own
+        theirs = self.objects.deltas()
+        return {name: own.get(name, ZSet()) + theirs.get(name, ZSet()) for name in {**own, **theirs}}
 
     def rollback(self) -> None:
         """Forget all changes; the rest of the block can make no others."""
         self.require_open()
         self.status = "rolled back"
         self.pending = {}
+        self.end_objects()
+
+    def end_objects(self) -> None:
+        """Objects stay as they are if the transaction is committed, and else are as they were."""
+        if self.objects is not None:
+            if self.status == "committed":
+                self.objects.space.settled(not self.pending)
+            else:
+                self.objects.undo()
+            self.objects = None
 
 
 class Block:
@@ -105,4 +121,6 @@ class Block:
                     transaction.record = self.db._commit_rows(deltas, transaction)
                 transaction.status = "committed"
         finally:
+            if self.owner and self.db._transaction is None and transaction is not None:
+                transaction.end_objects()
             self.db._core.lock.release()

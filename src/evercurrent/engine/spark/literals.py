@@ -27,7 +27,6 @@ from evercurrent.data.types import (
 )
 from evercurrent.data.values import give_out
 from evercurrent.engine.spark.types import spark_type
-from evercurrent.errors import UnsupportedError
 
 DAY = 86_400_000_000
 
@@ -39,7 +38,7 @@ def literal(value: Any, t: Type) -> Column:
     match t:
         case Boolean() | String():
             return F.lit(value)
-        case Integer():
+        case Integer() | Reference():
             return F.lit(value).cast(spark_type(t))
         case Float():
             return F.lit(float(value)).cast(spark_type(t))
@@ -57,7 +56,7 @@ def literal(value: Any, t: Type) -> Column:
             days, micros = divmod(value, DAY)
             seconds = F.lit(f"{micros // 1_000_000}.{micros % 1_000_000:06}").cast("decimal(18,6)")
             return F.make_dt_interval(F.lit(days), F.lit(0), F.lit(0), seconds)
-        case Array(element):
+        case Array(element) | Collection(_, element):
             return F.array(*(literal(v, element) for v in value)).cast(spark_type(t))
         case Map(key, element):
             entries = [c for k, v in value.items() for c in (literal(k, key), literal(v, element))]
@@ -67,7 +66,5 @@ def literal(value: Any, t: Type) -> Column:
             return F.struct(*parts).cast(spark_type(t))
         case Null():
             return F.lit(None).cast(spark_type(t))
-        case Collection() | Reference():
-            raise UnsupportedError(f"constants of type {t} cannot be used on Spark yet")
         case _:
             assert_never(t)

@@ -62,14 +62,14 @@ def spark_type(t: Type) -> spark.DataType:
             return spark.YearMonthIntervalType()
         case Interval():
             return spark.DayTimeIntervalType()
-        case Array(element):
+        case Array(element) | Collection(_, element):
             return spark.ArrayType(spark_type(element))
+        case Reference():
+            return spark.LongType()
         case Map(key, value):
             return spark.MapType(spark_type(key), spark_type(value))
         case Struct(members):
             return spark.StructType([spark.StructField(m.name, spark_type(m.type)) for m in members])
-        case Collection() | Reference():
-            raise UnsupportedError(f"values of type {t} cannot be kept on Spark yet")
         case _:
             assert_never(t)
 
@@ -77,11 +77,11 @@ def spark_type(t: Type) -> spark.DataType:
 def require_stored(t: Type) -> None:
     """Refuse what has no place in Parquet files that Spark and others read alike."""
     match t:
-        case Interval() | Collection() | Reference():
+        case Interval():
             raise UnsupportedError(
                 f"a column of type {t} cannot be kept on Spark yet", hint="keep it as a number"
             )
-        case Array(element):
+        case Array(element) | Collection(_, element):
             require_stored(element)
         case Map(key, value):
             require_stored(key)
@@ -188,7 +188,7 @@ def plain(t: Type, value: Any) -> Any:
     if value is None:
         return None
     match t:
-        case Array(element):
+        case Array(element) | Collection(_, element):
             return [plain(element, v) for v in value]
         case Map(key, element):
             return [(plain(key, k), plain(element, v)) for k, v in value.items()]
@@ -203,7 +203,7 @@ def internal(t: Type, value: Any) -> Any:
     if value is None or isinstance(t, Null):
         return None
     match t:
-        case Array(element):
+        case Array(element) | Collection(_, element):
             return tuple(internal(element, v) for v in value)
         case Map(key, element):
             entries = value.items() if isinstance(value, dict) else value

@@ -1,0 +1,91 @@
+"""What a database on Spark offers for objects: the same as one in the process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.catalog.classes import Schema
+from evercurrent.errors import UnsupportedError
+from evercurrent.objects.face import ObjectFace
+
+if TYPE_CHECKING:
+    from evercurrent.objects.entities import Entity
+    from evercurrent.objects.stored import StoredSession, StoredSpace
+    from evercurrent.warehouse.core import Core
+
+
+class StoredFace(ObjectFace):
+    """The part of `Warehouse` that concerns objects."""
+
+    _core: Core
+    _objects: StoredSession | None = None
+    _bodies: dict[str, dict[str, Any]] | None = None
+
+    @property
+    def _session(self) -> Any:  # type: ignore[override]
+        """What objects see of the database; made when they are first asked for."""
+        from evercurrent.objects.stored import StoredSession, StoredSpace
+
+        if self._objects is None:
+            self._objects = StoredSession(self)  # type: ignore[arg-type]
+        schema = self._core.catalog.schema
+        space: StoredSpace | None = self._objects.space
+        if schema and (space is None or space.schema != schema):
+            if space is None:
+                space = self._objects.space = StoredSpace(self._objects)
+            space.bodies.update(self._bodies or {})
+            space.remove(schema)
+            space.add(schema)
+        return self._objects
+
+    def odl(self, text: str, *, operations: Mapping[str, Callable[..., Any]] | None = None) -> None:
+        """Declare the classes of an ODL text, whose objects are rows of tables from then on.
+
+        Functions are not kept: after opening the database again, `bind_operations` gives them once more.
+        """
+        from evercurrent.frontend.odl.resolve import bind, classes_of
+
+        with self._core.lock:
+            before = self._core.catalog.schema
+            schema = classes_of(text, before)
+            bound = bind(schema, operations or {})
+            self._declare(schema, bound, before)
+
+    def declare(self, *entities: type[Entity]) -> None:
+        """Declare classes that are written in Python; classes that are declared already get their methods again."""
+        from evercurrent.objects.entities import bodies_of, schema_of
+
+        with self._core.lock:
+            before = self._core.catalog.schema
+            new: Any = tuple(e for e in entities if e.__entity__.name not in before.classes)
+            self._bodies = {**(self._bodies or {}), **bodies_of(entities)}
+            if new:
+                schema = schema_of(new, before)
+                self._declare(schema, schema, before)
+            for e in entities:
+                e.__entity__.made = self._session.space.kinds[e.__entity__.name].cls
+
+    def _declare(self, schema: Schema, bound: Schema, before: Schema) -> None:
+        from evercurrent.frontend.odl.show import odl
+        from evercurrent.warehouse.definitions import create_classes
+
+        self._require_no_transaction("CREATE CLASS")
+        new = Schema({n: c for n, c in schema.classes.items() if n not in before.classes})
+        create_classes(self._core, bound, odl(new))
+
+    def bind_operations(self, operations: Mapping[str, Callable[..., Any]]) -> None:
+        """Give operations of classes their functions, by "class.operation"."""
+        from evercurrent.frontend.odl.resolve import bind
+
+        with self._core.lock:
+            catalog = self._core.catalog
+            self._core.catalog = replace(catalog, schema=bind(catalog.schema, operations))
+
+    def drop_class(self, name: str) -> None:
+        """Classes stay once they are declared."""
+        raise UnsupportedError(f"class {name} cannot be dropped: this is not there on Spark yet")
+
+    def _require_no_transaction(self, what: str) -> None:
+        raise AssertionError(what)
