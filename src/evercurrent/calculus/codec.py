@@ -107,6 +107,8 @@ def decode(value: Any) -> Any:
             return value
         case list():
             return tuple(decode(x) for x in value)
+        case {"node": str(name), **fields}:  # first: a node may have a field of any name
+            return _node(name, fields)
         case {"float": str(text)}:
             return NAN if text == "nan" else float(text)
         case {"bytes": str(text)}:
@@ -125,8 +127,6 @@ def decode(value: Any) -> Any:
             return Named(path)
         case {"class": str(path)}:
             return RowClass(path)
-        case {"node": str(name), **fields}:
-            return _node(name, fields)
     raise StorageError(f"{str(value)[:80]!r} is no part of a definition")
 
 
