@@ -31,6 +31,8 @@ from evercurrent.frontend.sql import statements as s
 from evercurrent.frontend.sql.parse import parse_script, parse_statement
 from evercurrent.objects.stored_face import StoredFace
 from evercurrent.session.execute import Policy
+from evercurrent.session.python_face import PythonFace
+from evercurrent.session.python_owner import QueryOwner
 from evercurrent.session.results import Result
 from evercurrent.session.rows import give_row
 from evercurrent.session.verify import Report
@@ -45,7 +47,7 @@ from evercurrent.warehouse.applying import (
     require_known,
 )
 from evercurrent.warehouse.core import Core, require_own
-from evercurrent.warehouse.handles import Table, View
+from evercurrent.warehouse.handles import Table
 from evercurrent.warehouse.monitors import missed
 from evercurrent.warehouse.publish import publish, set_publishing
 from evercurrent.warehouse.queries import answer
@@ -59,7 +61,7 @@ from evercurrent.warehouse.verify import verify
 Strategy = Literal["auto", "driver", "spark"]
 
 
-class Warehouse(StoredFace):
+class Warehouse(PythonFace, StoredFace):
     """Tables and views under a path, kept current by Spark and its driver.
 
     One driver writes at a time: if another one has committed in between, a commit raises `ConflictError` and changes
@@ -74,6 +76,11 @@ class Warehouse(StoredFace):
         self._core = Core(Engine(spark, folder, strategy))
         self._transaction: Transaction | None = None
         self.reload()
+
+    def _make_owner(self) -> QueryOwner:
+        from evercurrent.warehouse.python_views import WarehouseOwner
+
+        return WarehouseOwner(self)
 
     def reload(self) -> int:
         """Go to the newest version that any driver has committed; gives its number."""
@@ -351,10 +358,6 @@ class Warehouse(StoredFace):
     def table(self, name: str) -> Table:
         """The table of this name."""
         return Table(self, name)
-
-    def view(self, name: str) -> View:
-        """The view of this name."""
-        return View(self, name)
 
     @property
     def tables(self) -> list[str]:

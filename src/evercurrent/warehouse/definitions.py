@@ -42,6 +42,7 @@ from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.filling import fill
 from evercurrent.warehouse.parts import rows_store, view_store
 from evercurrent.warehouse.publish import definition_of, publish
+from evercurrent.warehouse.python_definitions import of_python, view_of_definition
 from evercurrent.warehouse.queries import answer
 
 Definition = Mapping[str, Any]
@@ -100,6 +101,8 @@ def defined(catalog: Catalog, definition: Definition) -> Catalog:
     scope = catalog
     for lost in definition.get("lost", ()):
         scope = defined(scope, lost)
+    if definition.get("language") == "python":
+        return catalog.with_view(view_of_definition(definition, scope))
     statement = parse_statement(definition["text"], scope, definition.get("policy") or "incremental")
     match statement:
         case CreateTable(table):
@@ -224,7 +227,8 @@ def create_view(core: Core, view: View, text: str, replacing: bool, quietly: boo
             raise QueryError(f"view {view.name} cannot be defined by itself", hint="use WITH RECURSIVE")
         catalog = redefine_dependants(catalog, view.name, redefine)
     published = {k: v for k, v in definition_of(core, view.name).items() if k == "publish"}
-    change(core, catalog, "CREATE VIEW", {**defining("view", view.name, text, view.policy), **published})
+    about = {**defining("view", view.name, text, view.policy), **of_python(view)}
+    change(core, catalog, "CREATE VIEW", {**about, **published})
 
 
 def create_assertion(core: Core, assertion: Assertion, text: str, replacing: bool, quietly: bool) -> None:
