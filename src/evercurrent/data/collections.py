@@ -59,8 +59,6 @@ def identity_of(value: Any) -> Hashable:
             return ("list", tuple(map(identity_of, value)))
         case Constructed():
             return ("object", value._of, tuple((n, identity_of(v)) for n, v in value.items()))
-        case Record():
-            return ("struct", tuple((n, identity_of(v)) for n, v in value.items()))
         case Mapping():
             return ("map", frozenset((identity_of(k), identity_of(v)) for k, v in value.items()))
         case _:
