@@ -60,7 +60,7 @@ def quicken(space: Space, kind: Kind, f: Field, readers: Readers, alive: dict[An
     table = place.table.lower()
     noted = f.refers and space.back is not None
     told = table in readers.told
-    journal = table in readers.failing
+    journal = space.cautious and table in readers.failing
     read = table in readers.columns
     t = place.element
     way = Way(
@@ -117,6 +117,7 @@ def adding(way: Way, reference: bool) -> Method:
     """`add`, for the element that is one already and for a table that nobody must be told of; else the general way."""
     session, alive, exact, insert = way.space.session, way.alive, way.exact, way.insert
     journal, put, rescue = way.journal, set.add, way.space.rescue
+    done = way.space.journal_of_triggers().clear
     general = adding_pending(way, reference)
     if insert is None or exact is None:
         return general
@@ -141,7 +142,7 @@ def adding(way: Way, reference: bool) -> Method:
                 raise
             put(self, element)
             if journal:
-                session.maintenance.commit()
+                done()
         else:
             general(self, element)
 
@@ -153,6 +154,7 @@ def adding_pending(way: Way, reference: bool) -> Method:
     insert, cell, slow = way.insert, way.cell, way.slow["add"]
     work = way.space.work
     journal, put, drop = way.journal, set.add, set.discard
+    done = way.space.journal_of_triggers().clear
     weights_of, table, rescue = work.weights, way.table, way.space.rescue
     noted = way.refers
 
@@ -173,7 +175,7 @@ def adding_pending(way: Way, reference: bool) -> Method:
                         raise
                     put(self, element)
                     if journal:
-                        session.maintenance.commit()
+                        done()
                     return
             else:
                 transaction = session.transaction
@@ -198,6 +200,7 @@ def removing(way: Way, reference: bool) -> Method:
     delete, cell, slow = way.delete, way.cell, way.slow["remove"]
     work = way.space.work
     journal, put, drop = way.journal, set.add, set.discard
+    done = way.space.journal_of_triggers().clear
     weights_of, table, rescue = work.weights, way.table, way.space.rescue
 
     def remove(self: Any, element: Any) -> None:
@@ -214,7 +217,7 @@ def removing(way: Way, reference: bool) -> Method:
                         raise
                     drop(self, element)
                     if journal:
-                        session.maintenance.commit()
+                        done()
                     return
             else:
                 transaction = session.transaction
@@ -243,6 +246,7 @@ def appending(way: Way, reference: bool) -> Method:
     insert, cell, slow = way.insert, way.cell, way.slow["append"]
     work = way.space.work
     journal, put = way.journal, list.append
+    done = way.space.journal_of_triggers().clear
     bump, table, rescue = work.bump, way.table, way.space.rescue
     noted = way.refers
 
@@ -260,7 +264,7 @@ def appending(way: Way, reference: bool) -> Method:
                         raise
                     put(self, element)
                     if journal:
-                        session.maintenance.commit()
+                        done()
                     return
             else:
                 transaction = session.transaction

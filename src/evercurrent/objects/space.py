@@ -81,6 +81,7 @@ class Space:
         self.apart: dict[str, list[tuple[Kind, Field]]] = {}
         self.tables_read: frozenset[str] = frozenset()
         self.keys: dict[tuple[str, tuple[str, ...]], Key] = {}
+        self.cautious = False  # after a trigger has failed, those that can fail write down how to undo them
         self.bodies: dict[str, dict[str, Any]] = {}  # what classes written in Python have besides properties
 
     # --- classes -------------------------------------------------------------------------------------------
@@ -160,7 +161,7 @@ class Space:
                 for f in kind.fields
                 if f.name in readers.assumed.get(sheet.table, ()) or any(f.name in k.names for k in kind.keys)
             )
-            journal = any(s.table in readers.failing for s in kind.sheets)
+            journal = self.cautious and any(s.table in readers.failing for s in kind.sheets)
             rewrite(kind, Traits(reads, told, guarded, self.back is not None, journal), readers)
             for f in kind.fields:
                 if f.many:
@@ -178,6 +179,7 @@ class Space:
         if journal and isinstance(error, Exception) and not any(session.maintenance.engine.core.lone):
             session.maintenance.undo()
         else:
+            self.cautious = self.cautious or isinstance(error, Exception)
             session.rebuild()
 
     def enter(self, thing: Object, given: Iterable[tuple[Field, Any]]) -> None:
