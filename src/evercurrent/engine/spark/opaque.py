@@ -22,9 +22,10 @@ def applied(t: Apply, args: Sequence[SparkColumn]) -> SparkColumn:
     """The column of an opaque function's values; what it raises fails the job."""
     call, types, result = caller(t), tuple(a.type for a in t.args), t.type
 
-    def run(*values: Any) -> Any:
-        return outside(result, call(*(take_in(k, inside(k, v)) for k, v in zip(types, values, strict=True))))
-
+    # Without annotations, which Spark would read as those of a function over whole batches.
+    run = lambda *values: outside(  # noqa: E731
+        result, call(*(take_in(k, inside(k, v)) for k, v in zip(types, values, strict=True)))
+    )
     return F.udf(run, returnType=spark_type(result), useArrow=True)(*args)
 
 
