@@ -120,9 +120,9 @@ def _owned_class(space: Space, kind: Kind, f: Field) -> type:
         "element_inside": staticmethod(inside(t.element if isinstance(t, Collection) else t.value)),
     }
     if isinstance(t, Map):
-        assert isinstance(f.property, Attribute)
+        assert isinstance(f.declaration, Attribute)
         what = f"{kind.name}.{f.name}"
-        body["key_take"] = staticmethod(taker(space, f.property, t.key, ("key",), what))
+        body["key_take"] = staticmethod(taker(space, f.declaration, t.key, ("key",), what))
         body["key_inside"] = staticmethod(inside(t.key))
     return type(f"{kind.name}.{f.name}", (base,), body)
 
@@ -173,7 +173,7 @@ def rewrite(kind: Kind, traits: Traits, readers: Readers) -> None:
 
 
 def _is_readonly(f: Field) -> bool:
-    return isinstance(f.property, Attribute) and f.property.readonly
+    return isinstance(f.declaration, Attribute) and f.declaration.readonly
 
 
 def _readonly(kind: Kind, f: Field) -> Callable[[Any, Any], None]:

@@ -28,7 +28,7 @@ class Field:
 
     name: str
     position: int
-    property: Property
+    declaration: Property
     declaring: Class
     place: Kept
     inside: Function  # from what the slot holds to what stands in a row
@@ -42,11 +42,11 @@ class Field:
 
     @property
     def type(self) -> Type:
-        return self.property.type
+        return self.declaration.type
 
     @property
     def many(self) -> bool:
-        return is_many(self.property.type)
+        return is_many(self.declaration.type)
 
     @property
     def in_row(self) -> bool:
@@ -55,7 +55,7 @@ class Field:
 
     @property
     def relationship(self) -> Relationship | None:
-        return self.property if isinstance(self.property, Relationship) else None
+        return self.declaration if isinstance(self.declaration, Relationship) else None
 
 
 @dataclass(slots=True, eq=False)

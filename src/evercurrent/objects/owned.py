@@ -16,7 +16,6 @@ from evercurrent.objects.handles import Object, gone
 if TYPE_CHECKING:
     from evercurrent.objects.kinds import Field
     from evercurrent.objects.space import Space
-    from evercurrent.objects.values import Function
 
 
 class Owned:
@@ -26,10 +25,10 @@ class Owned:
     owner: Object
     space: ClassVar[Space]
     field: ClassVar[Field]
-    take: ClassVar[Function]  # an element as it is held
-    element_inside: ClassVar[Function]  # an element as it stands in a row
-    key_take: ClassVar[Function]
-    key_inside: ClassVar[Function]
+    take: ClassVar[Any]  # an element as it is held
+    element_inside: ClassVar[Any]  # an element as it stands in a row
+    key_take: ClassVar[Any]
+    key_inside: ClassVar[Any]
     what: ClassVar[str]
 
     def _changing(self) -> Any:
@@ -45,7 +44,7 @@ class OwnedSet(Owned, set):  # type: ignore[type-arg]
     """A set attribute, or the unordered end of a relationship."""
 
     __slots__ = ("owner",)
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def add(self, element: Any) -> None:
         element = self.take(element)
@@ -114,19 +113,19 @@ class OwnedSet(Owned, set):  # type: ignore[type-arg]
             self._drop(set(self) - new)
             self.update(new - set(self))
 
-    def __ior__(self, other: Any) -> Any:
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
         self.update(other)
         return self
 
-    def __iand__(self, other: Any) -> Any:
+    def __iand__(self, other: Any) -> Any:  # type: ignore[misc]
         self.intersection_update(other)
         return self
 
-    def __isub__(self, other: Any) -> Any:
+    def __isub__(self, other: Any) -> Any:  # type: ignore[misc]
         self.difference_update(list(other))
         return self
 
-    def __ixor__(self, other: Any) -> Any:
+    def __ixor__(self, other: Any) -> Any:  # type: ignore[misc]
         self.symmetric_difference_update(other)
         return self
 
@@ -251,7 +250,7 @@ class OwnedList(Owned, list):  # type: ignore[type-arg]
     """A list attribute, or the ordered end of a relationship."""
 
     __slots__ = ("owner",)
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def _splice(self, start: int, stop: int, new: Iterable[Any]) -> None:
         taken = [self.take(x) for x in new]
@@ -323,7 +322,7 @@ class OwnedList(Owned, list):  # type: ignore[type-arg]
         del whole[index]
         self._splice(0, len(self), whole)
 
-    def __iadd__(self, other: Iterable[Any]) -> Any:
+    def __iadd__(self, other: Iterable[Any]) -> Any:  # type: ignore[misc]
         self.extend(other)
         return self
 
@@ -345,7 +344,7 @@ class OwnedDict(Owned, dict):  # type: ignore[type-arg]
     """A dictionary attribute."""
 
     __slots__ = ("owner",)
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __setitem__(self, key: Any, value: Any) -> None:
         key, value = self._key(key), self.take(value)
@@ -410,7 +409,7 @@ class OwnedDict(Owned, dict):  # type: ignore[type-arg]
                 del self[key]
             self.update(new)
 
-    def __ior__(self, other: Any) -> Any:
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
         self.update(other)
         return self
 

@@ -132,11 +132,11 @@ def adding(way: Way, reference: bool) -> Method:
         return add_unread
 
     def add(self: Any, element: Any) -> None:
-        if type(element) is exact and session.idle and len(alive) == 1:
+        if type(element) is exact and session.idle and len(alive) == 1:  # so it is an object
             if element in self:
                 return
             try:
-                insert((self.owner.oid, element.oid))
+                insert((self.owner.oid, element.oid))  # type: ignore[attr-defined]
             except BaseException as error:
                 rescue(error, journal)
                 raise

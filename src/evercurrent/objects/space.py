@@ -233,6 +233,10 @@ class Space:
 
         delete(self, thing)
 
+    def settled(self, only_objects: bool) -> None:
+        """A transaction with changes of objects stands."""
+        self.work.clear()
+
     def clear_references(self, work: Work, thing: Object) -> None:
         """No attribute refers to the object any more."""
         if self.back is not None:
@@ -287,8 +291,8 @@ class Space:
                 found.weights[row(thing)] = 1
         for kind, f in self.apart.get(table, ()):
             for thing in kind:
-                for row in collection_rows(thing.oid, f.slot.__get__(thing)):
-                    found.add(row, 1)
+                for entry in collection_rows(thing.oid, f.slot.__get__(thing)):
+                    found.add(entry, 1)
         return found
 
     # --- tables --------------------------------------------------------------------------------------------

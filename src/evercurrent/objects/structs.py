@@ -27,7 +27,7 @@ class OwnedStruct(Record):
 
     @property
     def _now(self) -> Record:
-        found = self._read()
+        found: Record | None = self._read()
         if found is None:
             raise AttributeError("the struct is nil now")
         return found

@@ -97,7 +97,7 @@ def rows_source(kind: Kind) -> str:
 
 def _test(f: Field, value: str) -> str:
     """A quick test that a value is what the slot holds already; when it is false, `take` decides."""
-    a = f.property
+    a = f.declaration
     t: Type = f.type
     match a, t:
         case Attribute(labels=labels), String(None) if not labels:

@@ -38,6 +38,7 @@ KINDS: dict[str, Literal["set", "bag", "list"]] = {
     "sequence": "list",
 }
 Limits = tuple[tuple[Path, Limit], ...]
+SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -262,7 +263,7 @@ class Resolver:
         try:
             parts = [self.value(p) for p in c.parts]
             if len(parts) == 1:
-                return {"-": operator.neg, "+": operator.pos, "~": operator.invert}[c.operator](parts[0])
+                return SIGNS[c.operator](parts[0])
             return OPERATORS[c.operator](*parts)
         except (TypeError, ArithmeticError, ValueError) as problem:
             raise QueryError(f"the constant has no value: {problem}", place=c.place) from None

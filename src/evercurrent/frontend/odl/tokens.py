@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Literal as Choice
+from typing import cast
 
 from evercurrent.errors import QueryError
 from evercurrent.source import Place
@@ -44,7 +45,6 @@ def tokenize(text: str) -> list[Token]:
             raise QueryError("the comment does not end", place=Place(text, at, at + 2))
         kind, at = match.lastgroup, match.end()
         if kind != "space":
-            assert kind in ("name", "number", "text", "sign")
-            found.append(Token(kind, match.group(), Place(text, match.start(), at)))
+            found.append(Token(cast(Kind, kind), match.group(), Place(text, match.start(), at)))
     found.append(Token("end", "", Place(text, len(text), len(text))))
     return found
