@@ -94,11 +94,18 @@ class Constructed(Record):
 class Bag(Collection[Any]):
     """Elements in no order, each as often as it is there."""
 
-    __slots__ = ("_counts", "_elements")
+    __slots__ = ("_counted", "_elements")
 
     def __init__(self, elements: Iterable[Any] = ()) -> None:
         self._elements = list(elements)
-        self._counts = Counter(map(identity_of, self._elements))
+        self._counted: Counter[Hashable] | None = None
+
+    @property
+    def _counts(self) -> Counter[Hashable]:
+        """How often each element is there; found when it is first asked for."""
+        if self._counted is None:
+            self._counted = Counter(map(identity_of, self._elements))
+        return self._counted
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._elements)

@@ -61,6 +61,7 @@ __all__ = [
     "decimal_fits",
     "float32",
     "give_out",
+    "giver",
     "integer_fits",
     "reader",
     "sort_key",
@@ -79,11 +80,11 @@ def give_out(t: Type, value: Any) -> Any:
     """What the user sees of an inside value."""
     if value is None:
         return None
-    give = _giver(t)
+    give = giver(t)
     return value if give is None else give(value)
 
 
-def _giver(t: Type) -> Callable[[Any], Any] | None:
+def giver(t: Type) -> Callable[[Any], Any] | None:
     """The conversion of values other than NULL, or None where they are shown as they are."""
     match t:
         case Decimal(scale=scale):
@@ -146,7 +147,7 @@ def reader(types: Sequence[Type]) -> Callable[[Iterable[Sequence[Any]]], list[Ro
 
 def writer(types: Sequence[Type]) -> Callable[[Row], Row]:
     """A function that gives out a row of these types; the identity where nothing is to be converted."""
-    givers = [_giver(t) for t in types]
+    givers = [giver(t) for t in types]
     if not any(givers):
         return lambda row: row
     names = {f"give{i}": g for i, g in enumerate(givers) if g is not None}

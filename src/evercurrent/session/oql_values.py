@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, assert_never
 
 from evercurrent.data.collections import UNDEFINED, Bag, Constructed, Set
 from evercurrent.data.representation import Record
 from evercurrent.data.types import Member, Type
-from evercurrent.data.values import give_out, sort_key
+from evercurrent.data.values import giver as shown
+from evercurrent.data.values import sort_key
 from evercurrent.data.zset import Row
 from evercurrent.frontend.oql.kinds import DEFINED, VALUE, Atom, Coll, Dict, Kind, Obj, Rec, Slot
 from evercurrent.frontend.oql.layout import Flat, Layout, Order, Part, Shape, Spread
@@ -44,10 +46,21 @@ class Stitcher:
         places = {f.name: i for i, f in enumerate(fields)}
         match shape:
             case Flat(kind, column, defined):
-                at, give = places[column], giver(kind, self.handle)
+                at = places[column]
+                if _is_shown_as_it_is(kind):
+                    return _guarded(itemgetter(at), places, defined)
+                give = giver(kind, self.handle)
                 return _guarded(lambda row: give(row[at]), places, defined)
             case Spread(members, of, defined):
                 make = maker(of, tuple(name for name, _ in members))
+                plain = [
+                    places[inner.column]
+                    for _, inner in members
+                    if isinstance(inner, Flat) and inner.defined is None and _is_shown_as_it_is(inner.kind)
+                ]
+                if len(plain) == len(members) > 1:
+                    pick = itemgetter(*plain)
+                    return _guarded(lambda row: make(pick(row)), places, defined)
                 readers = [self.reader(inner, fields) for _, inner in members]
                 return _guarded(lambda row: make(tuple(r(row) for r in readers)), places, defined)
             case Part():
@@ -146,7 +159,11 @@ def _giver(kind: Kind, handle: Handle) -> Callable[[Any], Any]:
 
 
 def _plain(type: Type) -> Callable[[Any], Any]:
-    return lambda value: give_out(type, value)
+    return shown(type) or (lambda value: value)
+
+
+def _is_shown_as_it_is(kind: Kind) -> bool:
+    return isinstance(kind, Atom) and shown(kind.type) is None
 
 
 def slot_giver(slot: Slot, handle: Handle) -> Callable[[Any], Any]:
