@@ -20,6 +20,9 @@ from evercurrent.term.nodes import Call, Column, Literal, Term
 
 MINUS_ONE = lit(-1, BIGINT)
 
+PADDED = "~d"
+"""Ends the names of a delta's columns where a rule takes the padding of an outer join away for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Derived:
@@ -85,7 +88,9 @@ def variants(source: Source) -> list[tuple[int, bool]]:
 def derive(a: Analysis, states: States, driver: int, into: str, sign: int, nulls: bool) -> Derived:
     source = a.sources[driver]
     renamed = (
-        tuple(Column(f"{c.name}~d", c.type, c.nullable) for c in source.columns) if nulls else source.columns
+        tuple(Column(f"{c.name}{PADDED}", c.type, c.nullable) for c in source.columns)
+        if nulls
+        else source.columns
     )
     if source.mode == "outer":  # a delta's own rows are not padded
         renamed = tuple(Column(c.name, c.type, c.nullable) for c in renamed)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
+from evercurrent.delta.derive import PADDED
 from evercurrent.delta.loops import inside, outside_rules
 from evercurrent.delta.program import (
     Fixpoint,
@@ -137,7 +138,8 @@ def sign_of(rule: Rule) -> int:
 def in_turn(rules: tuple[Rule, ...]) -> list[tuple[Rule, int]]:
     """Rules with the sign of the rows that they run for (0: all), so that what goes goes before what comes (law P2).
 
-    A rule that takes away for what comes stands, for rows that come, before the rules beside it with the same target.
+    A rule that takes away for what comes stands, for rows that come, right before the rule for the same delta, and no
+    earlier: what it takes away is what the rules before have brought (law P3: weights and sums are zero together).
     """
     result: list[tuple[Rule, int]] = []
     i = 0
@@ -150,7 +152,21 @@ def in_turn(rules: tuple[Rule, ...]) -> list[tuple[Rule, int]]:
         if not takers or len(takers) == len(run):
             result += [(r, 0) for r in run]
             continue
-        result += [(r, 1) for r in takers]
-        result += [(r, 0) for r in run if sign_of(r) > 0]
-        result += [(r, -1) for r in takers]
+        givers = [r for r in run if sign_of(r) > 0]
+        deltas = [_delta(r) for r in givers]
+        lost = [r for r in takers if _delta(r) not in deltas]
+        result += [(r, 1) for r in lost]
+        for k, giver in enumerate(givers):
+            own = [r for r in takers if _delta(r) == deltas[k]]
+            if deltas[k] not in deltas[:k]:
+                result += [(r, 1) for r in own]
+            result.append((giver, 0))
+            if deltas[k] not in deltas[k + 1 :]:
+                result += [(r, -1) for r in own]
+        result += [(r, -1) for r in lost]
     return result
+
+
+def _delta(rule: Rule) -> tuple[str, ...]:
+    """Which occurrence of its relation a rule starts from, by the names of its columns."""
+    return tuple(c.name.removesuffix(PADDED) for c in rule.binds)
