@@ -1,105 +1,148 @@
-"""A driver that is killed at any step of a commit loses nothing and doubles nothing.
+"""A driver that is killed at any moment loses nothing and doubles nothing.
 
-A driver in a process of its own applies numbered batches; it kills itself with SIGKILL just before or after a step of the
-protocol (writing a segment, writing the snapshot, linking the entry, publishing). It is started again until all batches
-are in, sending every batch from the first on.
+Drivers in processes of their own apply numbered batches and are killed with SIGKILL: just before or after each step of the
+protocol, and at random times. They are started again until all batches are in, and send every batch from the first on.
+EVERCURRENT_LONG=1 kills many more.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import random
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from deltalake import DeltaTable
 
-import evercurrent as ec
+from evercurrent.warehouse.database import Warehouse
+from tests.spark.killing import BATCHES, SCHEMA, STEPS, batch, expected_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-DRIVER = """
-import os, signal, sys
-import evercurrent.engine.spark.engine as engine
-from evercurrent.engine.spark import files, log, publish
+ROOT = Path(__file__).resolve().parents[2]
+LONG = bool(os.environ.get("EVERCURRENT_LONG"))
+SEED = int(os.environ.get("EVERCURRENT_SEED", "1"))
 
-path, step, when = sys.argv[1], sys.argv[2], int(sys.argv[3])
-engine.private = lambda spark: None          # batches of this size need no cluster
-count = 0
 
-def fatal(function, after):
-    def wrapped(*args, **options):
-        global count
-        count += 1
-        if count == when and not after:
-            os.kill(os.getpid(), signal.SIGKILL)
-        result = function(*args, **options)
-        if count == when and after:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return result
-    return wrapped
+def killing(mode: str, folder: Path, number: int) -> dict[str, int]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.spark.killing", mode, str(folder), str(number), str(SEED)],
+        capture_output=True,
+        text=True,
+        timeout=3600 if LONG else 600,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, int] = json.loads(done.stdout)
+    return found
 
-target, after = step.split(":")
-if target == "write":
-    files.Folder.write = fatal(files.Folder.write, after == "after")
-elif target == "snapshot":
-    log.Log._write = fatal(log.Log._write, after == "after")
-elif target == "link":
-    os.link = fatal(os.link, after == "after")
-elif target == "publish":
-    publish.publish_change = fatal(publish.publish_change, after == "after")
-elif target == "tidy":
-    files.Folder.tidy = fatal(files.Folder.tidy, after == "after")
 
+def published(db: Warehouse, view: str) -> list[Any]:
+    table = DeltaTable(str(db._core.engine.folder.root / "views" / view)).to_pyarrow_table().to_pylist()
+    return sorted(tuple(r.values()) for r in table)
+
+
+def require_whole(db: Warehouse, batches: list[str]) -> None:
+    """Every batch is there once, every view is its query, and every published table is its view."""
+    assert [e.batch for e in db._core.engine.log.entries() if e.batch] == batches, "every batch is there once"
+    assert db.verify(), str(db.verify())
+    for view in db.views:
+        assert published(db, view) == sorted(db.view(view).rows()), view
+
+
+NUMBERED = [f"batch {i}" for i in range(BATCHES)]
+
+
+def test_killed_at_every_step(spark: SparkSession, tmp_path: Path) -> None:
+    deaths = killing("steps", tmp_path, 20 if LONG else 2)
+    assert set(deaths) == {f"{s}:{side}" for s in STEPS for side in ("before", "after")}
+    assert all(deaths.values()), f"at some step nobody was killed: {deaths}"
+    for name in deaths:
+        db = Warehouse(spark, tmp_path / name.replace(":", "_"))
+        assert sorted(db.table("t").rows()) == expected_rows()
+        if LONG or name in ("link:before", "link:after", "publish:before"):
+            require_whole(db, NUMBERED)
+        else:
+            assert [e.batch for e in db._core.engine.log.entries() if e.batch] == NUMBERED
+
+
+def test_killed_at_random_times(spark: SparkSession, tmp_path: Path) -> None:
+    found = killing("random", tmp_path, 500 if LONG else 15)
+    assert found["deaths"] >= (500 if LONG else 15)
+    for i in range(found["warehouses"]):
+        db = Warehouse(spark, tmp_path / f"random_{i}")
+        assert sorted(db.table("t").rows()) == expected_rows()
+        if i == 0 or LONG:
+            require_whole(db, NUMBERED)
+
+
+def test_drivers_at_once(spark: SparkSession, tmp_path: Path) -> None:
+    """One wins, the others have changed nothing; repeated, every batch gets in."""
+    drivers = 4 if LONG else 3
+    killing("once", tmp_path, drivers)
+    db = Warehouse(spark, tmp_path / "shared")
+    wanted = {f"{n} {i}" for n in range(drivers) for i in range(BATCHES)}
+    batches = [e.batch for e in db._core.engine.log.entries() if e.batch]
+    assert len(batches) == len(wanted) and set(batches) == wanted
+    require_whole(db, batches)
+
+
+BY_SPARK = """
+import sys
+from evercurrent.engine.spark.session import local_session
 from evercurrent.warehouse.database import Warehouse
-db = Warehouse(None, path)
-for i in range(6):
-    changes = [{"_change_type": "insert", "id": i, "k": i % 2, "x": i}]
-    if i:
-        changes.append({"_change_type": "delete", "id": i - 1})
-        changes.append({"_change_type": "insert", "id": 100 + i, "k": i % 2, "x": 1})
-    db.apply({"t": changes}, batch=f"batch {i}")
-print("done")
+from tests.spark.killing import BATCHES, batch
+
+db = Warehouse(local_session("local[2]", {"spark.driver.bindAddress": "127.0.0.1"}), sys.argv[1], strategy="spark")
+print("open", flush=True)
+for i in range(BATCHES):
+    db.apply(batch(i), batch=f"batch {i}")
+    print(i, flush=True)
 """
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        f"{target}:{side}"
-        for target in ("write", "snapshot", "link", "publish", "tidy")
-        for side in ("before", "after")
-    ],
-)
-def test_killed_at_a_step(spark: SparkSession, tmp_path: Path, step: str) -> None:
-    path = tmp_path / "warehouse"
-    db = ec.connect(spark=spark, path=path)
-    db.execute("CREATE TABLE t (id INT PRIMARY KEY, k INT, x INT)")
-    db.execute("CREATE VIEW v AS SELECT k, count(*) AS n, sum(x) AS s FROM t GROUP BY k")
-    script = tmp_path / "driver.py"
-    script.write_text(DRIVER)
+def test_killed_while_spark_works(spark: SparkSession, tmp_path: Path) -> None:
+    """The DataFrame path: the driver and its JVM die at a random moment of a batch that Spark works on."""
+    chance = random.Random(SEED)
+    path = tmp_path / "w"
+    Warehouse(spark, path).execute(SCHEMA)
     killed = 0
-    for when in (2, 5, 9, 3, 100_000):
-        done = subprocess.run(
-            [sys.executable, str(script), str(path), step, str(when)],
-            capture_output=True,
+    for _ in range(12 if LONG else 1):
+        driver = subprocess.Popen(
+            [sys.executable, "-c", BY_SPARK, str(path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             text=True,
-            timeout=120,
-            check=False,
+            cwd=ROOT,
+            start_new_session=True,
         )
-        assert done.returncode in (0, -9), done.stderr
-        killed += done.returncode == -9
-    assert killed, "nobody was killed"
-    assert done.stdout.strip() == "done"
-    after = ec.connect(spark=spark, path=path)
-    expected = {5: (5, 1, 5)} | {100 + i: (100 + i, i % 2, 1) for i in range(1, 6)}
-    assert sorted(after.table("t").rows()) == sorted(expected.values())
-    assert sorted(after.view("v").rows()) == [(0, 2, 2), (1, 4, 8)]
-    table = DeltaTable(str(path / "views" / "v")).to_pyarrow_table().to_pylist()
-    assert sorted(tuple(r.values()) for r in table) == sorted(after.view("v").rows())
-    batches = [e.batch for e in after._core.engine.log.entries() if e.batch]
-    assert batches == [f"batch {i}" for i in range(6)], "every batch is there once"
+        assert driver.stdout is not None
+        said = driver.stdout.readline().strip()
+        assert said == "open", "the driver could not be started"
+        begin = time.perf_counter()
+        driver.stdout.readline()
+        time.sleep(chance.random() * (time.perf_counter() - begin))
+        os.killpg(driver.pid, signal.SIGKILL)
+        killed += driver.wait() == -signal.SIGKILL
+    assert killed
+    db = Warehouse(spark, path, strategy="spark")
+    done = {e.batch for e in db._core.engine.log.entries() if e.batch}
+    assert done, "the driver got somewhere"
+    for i in range(BATCHES if LONG else max(int(b.split()[1]) for b in done if b) + 2):
+        repeated = db.apply(batch(i), batch=f"batch {i}").repeated
+        assert repeated == (f"batch {i}" in done)
+    db._core.engine.strategy = "driver"
+    for i in range(BATCHES):
+        db.apply(batch(i), batch=f"batch {i}")
+    assert sorted(db.table("t").rows()) == expected_rows()
+    require_whole(db, NUMBERED)
