@@ -48,9 +48,9 @@ PAPER = {"General Ledger": (7.9, 7.6), "Order Statistics": (2.2, 2.2), "Unpaid S
 class Tracked:
     """The company as declared classes; with a query, that query is kept as a view."""
 
-    def __init__(self, query: str | None, mode: str = "strict") -> None:
+    def __init__(self, query: str | None, mode: str = "strict", schema: str = SCHEMA) -> None:
         self.db = ec.connect()
-        self.db.odl(SCHEMA)
+        self.db.odl(schema)
         if query is not None:
             self.db.oql(f"define result as {query}", mode=mode)
         classes = self.db.classes
@@ -275,7 +275,8 @@ def fan_out_table(quick: bool) -> Table:
             "µs a row",
         ],
         notes=[
-            "A second-order map (the quantity sold of each product) makes the cost of a product constant work. The name of a "
+            "A second-order map (the quantity sold of each product) makes the cost of a product constant work; the cost is a "
+            "decimal here, since a product of integers can overflow and so cannot be taken apart. The name of a "
             "department is shown in every row of its employees, and each of these rows is a change."
         ],
     )
@@ -285,7 +286,7 @@ def fan_out_table(quick: bool) -> Table:
 
 
 def fan_out_row(fan: int) -> list[Any]:
-    company = Tracked(GENERAL_LEDGER)
+    company = Tracked(GENERAL_LEDGER, schema=SCHEMA.replace("long cost", "decimal(10,2) cost"))
     classes, product = company.db.classes, company.products[0]
     sold = classes.Sale(no=0)
     for i in range(fan):
