@@ -154,6 +154,7 @@ def apply_frames(db: Warehouse, changes: Mapping[str, Any], batch: str | None, b
     segments: dict[str, Segment] = {}
     for key, feed in changes.items():
         table = core.catalog.tables[key]
+        core.progress.stage(f"taking in {table.name}")
         frame = feed if is_frame(feed) else core.engine.session.createDataFrame(feed)
         segments[key] = take_in(core.engine, table_store(key), table.name, table.fields, frame, True)
     taken = time.perf_counter()
@@ -172,6 +173,7 @@ def apply_frames_parted(
     misfits: list[Misfit] = []
     for key, feed in changes.items():
         table, store = core.catalog.tables[key], table_store(key)
+        core.progress.stage(f"taking in {table.name}")
         frame = feed if is_frame(feed) else core.engine.session.createDataFrame(feed)
         frame, bad = screen(core.engine, store, table.name, table.fields, frame)
         misfits += [Misfit(key, change, row, reason) for change, row, reason in bad]

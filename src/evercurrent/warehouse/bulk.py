@@ -23,6 +23,7 @@ from evercurrent.warehouse.partial import table_store
 
 def examine(core: Core, deltas: Mapping[str, Segment]) -> None:
     """Raise ConstraintError for the first constraint that a change breaks, with a sample and a count."""
+    core.progress.stage("checking constraints")
     checks = Checks(core.engine, core.catalog.tables, core.table_segments, deltas)
     for violation, count in checks.broken():
         raise error(violation, count)
@@ -52,6 +53,7 @@ def part(core: Core, deltas: Mapping[str, Segment]) -> tuple[dict[str, Segment],
     left = dict(deltas)
     asides: list[Aside] = []
     while True:
+        core.progress.stage("checking constraints")
         checks = Checks(core.engine, core.catalog.tables, core.table_segments, left)
         why: dict[str, dict[Row, Violation]] = {}
         worst: tuple[Violation, int] | None = None

@@ -45,6 +45,7 @@ from evercurrent.warehouse.monitors import changes_of
 from evercurrent.warehouse.moving import Moved, move
 from evercurrent.warehouse.partial import Partial, table_store
 from evercurrent.warehouse.parts import rows_store, view_store
+from evercurrent.warehouse.progress import Progress
 from evercurrent.warehouse.record import RunRecord, ViewRun
 from evercurrent.warehouse.strategies import Outlook, recomputed
 
@@ -57,6 +58,7 @@ class Core:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.progress = Progress(engine.session)
         self.lock = threading.RLock()
         self.version = 0
         self.snapshot = Snapshot()
@@ -110,6 +112,7 @@ class Core:
 
     def examine(self, deltas: Deltas, partial: Partial) -> None:
         """Judge the constraints of a change that is in the driver's hands."""
+        self.progress.stage("checking constraints")
         partial.load_all(deltas)
         examine(partial.stores, self.rules, deltas, children_of(partial.stores))
 
@@ -151,6 +154,7 @@ class Core:
         told = changes_of(self, listed, self.version + 1)
         with self.looking_at(snapshot):
             self.subscribers.before(told)
+        self.progress.stage("committing")
         moment = time.perf_counter()
         self.engine.sync([*moved.added.values(), *(s for x in moved.replaced.values() for s in x.segments)])
         record = replace(

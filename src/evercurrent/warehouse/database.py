@@ -50,6 +50,7 @@ from evercurrent.warehouse.core import Core, require_own
 from evercurrent.warehouse.handles import Table
 from evercurrent.warehouse.monitors import missed
 from evercurrent.warehouse.publish import publish, set_publishing
+from evercurrent.warehouse.progress import Listener
 from evercurrent.warehouse.queries import answer
 from evercurrent.warehouse.record import RunRecord
 from evercurrent.warehouse.refresh import refresh
@@ -65,16 +66,25 @@ class Warehouse(PythonFace, StoredFace):
     """Tables and views under a path, kept current by Spark and its driver.
 
     One driver writes at a time: if another one has committed in between, a commit raises `ConflictError` and changes
-    nothing; `reload()` then brings this one to the newest version.
+    nothing; `reload()` then brings this one to the newest version. Long runs show on a terminal what they are at; with
+    `progress=False` they do not, and with a function it is called with the name of each stage.
     """
 
-    def __init__(self, spark: Any, path: str | os.PathLike[str], *, strategy: Strategy = "auto") -> None:
+    def __init__(
+        self,
+        spark: Any,
+        path: str | os.PathLike[str],
+        *,
+        strategy: Strategy = "auto",
+        progress: Listener | bool | None = None,
+    ) -> None:
         if strategy not in ("auto", "driver", "spark"):
             raise QueryError(f"there is no strategy {strategy!r}", hint="there is auto, driver and spark")
         folder = Folder(path)
         folder.make()
         self._core = Core(Engine(spark, folder, strategy))
         self._transaction: Transaction | None = None
+        self._core.progress.listener = progress
         self.reload()
 
     def _make_owner(self) -> QueryOwner:
@@ -111,7 +121,7 @@ class Warehouse(PythonFace, StoredFace):
             )
         result = Result("")
         for text in texts:
-            with self._core.lock:
+            with self._core.lock, self._core.progress.run():
                 statement = parse_statement(text, self._core.catalog, policy or "incremental", parameters)
                 result = self._run(statement, text)
         return result
@@ -141,7 +151,7 @@ class Warehouse(PythonFace, StoredFace):
 
     def replace_view(self, text: str, *, policy: Policy | None = None) -> None:
         """Replace a view by the definition of this text (CREATE VIEW): what is kept of the old one stays kept."""
-        with self._core.lock:
+        with self._core.lock, self._core.progress.run():
             self._require_no_transaction("CREATE")
             statement = parse_statement(text, self._core.catalog, policy or "incremental")
             if not isinstance(statement, s.CreateView):
@@ -229,6 +239,7 @@ class Warehouse(PythonFace, StoredFace):
         return record
 
     def apply(
+        self._core.progress.stage("publishing")
         self,
         changes: Mapping[str, Any],
         *,
@@ -247,7 +258,7 @@ class Warehouse(PythonFace, StoredFace):
         require_known(on_violation)
         if not isinstance(changes, Mapping):
             raise QueryError("changes must be a mapping from names of tables to change feeds")
-        with self._core.lock:
+        with self._core.lock, self._core.progress.run():
             self._require_no_transaction("apply")
             if batch is not None:
                 done = self._core.engine.log.batch(batch)
@@ -314,7 +325,7 @@ class Warehouse(PythonFace, StoredFace):
         require_known(on_violation)
         if isinstance(full, str):
             raise QueryError("full must be an iterable of names", hint=f"db.refresh(full=[{full!r}])")
-        with self._core.lock:
+        with self._core.lock, self._core.progress.run():
             self._require_no_transaction("refresh")
             if batch is not None:
                 done = self._core.engine.log.batch(batch)
@@ -349,7 +360,7 @@ class Warehouse(PythonFace, StoredFace):
 
     def publish(self, view: str, to: bool | str | os.PathLike[str] = True) -> None:
         """Choose where a view is published as a Delta table: in the warehouse (True), at a path, or nowhere (False)."""
-        with self._core.lock:
+        with self._core.lock, self._core.progress.run():
             self._require_no_transaction("publish")
             set_publishing(self._core, view, to)
 
@@ -431,7 +442,7 @@ class Warehouse(PythonFace, StoredFace):
 
         Run it while no other driver is in the middle of a batch: what that one has written is mentioned by no version yet.
         """
-        with self._core.lock:
+        with self._core.lock, self._core.progress.run():
             self._require_no_transaction("vacuum")
             return upkeep.vacuum(self._core, keep)
 
@@ -439,7 +450,7 @@ class Warehouse(PythonFace, StoredFace):
         """Compare views with what Spark's own SQL returns for their queries. The report is true if all are equal."""
         if isinstance(views, str):
             raise QueryError("views must be an iterable of names", hint=f"db.verify([{views!r}])")
-        with self._core.lock:
+        with self._core.lock, self._core.progress.run():
             return verify(self._core, views)
 
     def __repr__(self) -> str:

@@ -170,7 +170,7 @@ def create_table(
     text: str,
     replacing: bool,
     quietly: bool,
-    source: Mapping[str, str] | None = None,
+    source: Mapping[str, Any] | None = None,
 ) -> None:
     """CREATE TABLE; with `source`, a table that others write."""
     if not may_create(core.catalog, table.name, "table", replacing, quietly):
@@ -324,9 +324,10 @@ def change(
     if report is not None:
         record |= {"strategy": report.strategy, "seconds": round(report.seconds, 4)}
     version = core.engine.log.commit(snapshot, core.version, kind=kind, record=record)
-    for relation in (*core.catalog.tables.values(), *core.catalog.views.values()):
-        if catalog.relation(relation.name) is None:
-            core.subscribers.forget(relation.name)
+    names = [t.name for t in core.catalog.tables.values()] + [v.name for v in core.catalog.views.values()]
+    for name in names:
+        if catalog.relation(name) is None:
+            core.subscribers.forget(name)
     core.install(version, snapshot, catalog, design)
     core.engine.folder.tidy(snapshot.files())
     for kind_of, name in gone:

@@ -120,7 +120,7 @@ def changed_rows(core: Core, changes: Mapping[str, int] | None) -> dict[str, int
     """The numbers of changed rows, by the tables' own names."""
     found = {core.table(name).name: rows for name, rows in (changes or {}).items()}
     for table, rows in found.items():
-        if not isinstance(rows, int) or rows < 0:
+        if rows < 0:
             raise QueryError(
                 f"{rows!r} is no number of changed rows of {table}", hint="explain(changes={'t': 100})"
             )

@@ -19,10 +19,11 @@ from evercurrent.engine.spark.fixpoint import loop_stores
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.run import Outcome
 from evercurrent.engine.spark.shapes import Shape
-from evercurrent.session.compile import Design
+from evercurrent.session.compile import ASSERTION, Design
 from evercurrent.warehouse.outside import recomputed_rows
 from evercurrent.warehouse.partial import aside_store, table_store
 from evercurrent.warehouse.parts import kept, rows_store, view_store
+from evercurrent.warehouse.progress import named
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core
@@ -79,6 +80,8 @@ def fill(core: Core, catalog: Catalog, design: Design, emptied: frozenset[str]) 
             wanted.append(relation)
     if not new and not wanted and not new_loops:
         return result
+    new_views = [n for n, r in program.views.items() if r in wanted and not n.startswith(ASSERTION)]
+    core.progress.stage(f"filling {named(new_views) or 'states'}")
     part = part_for(program, new, [*wanted, *new_loops], set(stored) - set(new_loops))
     inputs = {
         r.name: contents(core, r, catalog, stores, design) for r in part.relations if isinstance(r, Input)

@@ -27,6 +27,7 @@ from evercurrent.warehouse.filling import contents
 from evercurrent.warehouse.outside import recomputed_rows
 from evercurrent.warehouse.partial import table_store
 from evercurrent.warehouse.parts import always_full, anew, kept, rows_store, stores_of, view_store, without
+from evercurrent.warehouse.progress import counted, named
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core
@@ -69,6 +70,7 @@ def move(core: Core, inputs: Mapping[str, Segment], full: Collection[str], outsi
     if full:
         deltas |= move_full(core, full, stores_of(part), after, moved)
     if any(isinstance(r, Input) and deltas.get(r.name, EMPTY).rows for r in part.relations):
+        core.progress.stage(f"moving {counted(len(set(program.views.values()) - set(full)))}")
         outcome, moved.run = core.engine.run(part, core.snapshot.stores, deltas)
     else:
         outcome = Outcome()
@@ -92,6 +94,7 @@ def move_outside(
     core: Core, names: Collection[str], after: Mapping[str, Store], moved: Moved
 ) -> dict[str, Segment]:
     """Evaluate views that no program keeps; their changes, by name."""
+    core.progress.stage(f"evaluating {named(names)}")
     changes: dict[str, Segment] = {}
     begin = time.perf_counter()
     for name, rows in recomputed_rows(core, core.catalog, names, after):
@@ -113,6 +116,7 @@ def move_full(
 ) -> dict[str, Segment]:
     """Make the rows of relations anew; their changes. `moving` are the stores that follow these changes by themselves."""
     program = core.program
+    core.progress.stage(f"recomputing {named(n for n, r in program.views.items() if r in full)}")
     stores = stores_of(kept(program, core.catalog)) - moving
     part = anew(program, full, stores)
     inputs = {

@@ -56,7 +56,7 @@ def always_full(program: Program, catalog: Catalog) -> frozenset[str]:
 
 def policies(program: Program, catalog: Catalog, relation: str) -> list[str]:
     """The policies of all that a relation stands for: views with the same rows share one."""
-    found = []
+    found: list[str] = []
     for name, own in program.views.items():
         if own == relation:
             view = catalog.view(name)

@@ -37,6 +37,7 @@ def refresh(
     cursors = dict(core.snapshot.sources)
     changes: dict[str, Change] = {}
     for name, source in sources_of(core).items():
+        core.progress.stage(f"looking at {name}")
         held = core.table_segments(name)
         if name.lower() not in whole:
             held = plus_aside(core, name, held)

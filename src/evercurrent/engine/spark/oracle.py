@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame
 
 from evercurrent.data.types import Member
@@ -13,6 +14,9 @@ from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.reading import user_frame
 from evercurrent.engine.spark.types import internal, spark_type
+
+REFUSALS = (AnalysisException, ParseException)
+"""What Spark raises where it does not know a construct."""
 
 Tables = Mapping[str, tuple[Store, tuple[Member, ...]]]
 
