@@ -49,8 +49,8 @@ from evercurrent.warehouse.applying import (
 from evercurrent.warehouse.core import Core, require_own
 from evercurrent.warehouse.handles import Table
 from evercurrent.warehouse.monitors import missed
-from evercurrent.warehouse.publish import publish, set_publishing
 from evercurrent.warehouse.progress import Listener
+from evercurrent.warehouse.publish import publish, set_publishing
 from evercurrent.warehouse.queries import answer
 from evercurrent.warehouse.record import RunRecord
 from evercurrent.warehouse.refresh import refresh
@@ -83,8 +83,8 @@ class Warehouse(PythonFace, StoredFace):
         folder = Folder(path)
         folder.make()
         self._core = Core(Engine(spark, folder, strategy))
-        self._transaction: Transaction | None = None
         self._core.progress.listener = progress
+        self._transaction: Transaction | None = None
         self.reload()
 
     def _make_owner(self) -> QueryOwner:
@@ -228,6 +228,7 @@ class Warehouse(PythonFace, StoredFace):
 
     def _after(self, record: RunRecord) -> RunRecord:
         begin = time.perf_counter()
+        self._core.progress.stage("publishing")
         publish(self._core)
         seconds = time.perf_counter() - begin
         steps = {**record.steps, "publish": seconds}
@@ -239,7 +240,6 @@ class Warehouse(PythonFace, StoredFace):
         return record
 
     def apply(
-        self._core.progress.stage("publishing")
         self,
         changes: Mapping[str, Any],
         *,
@@ -305,7 +305,7 @@ class Warehouse(PythonFace, StoredFace):
         (with `format="iceberg"`, of one of pyiceberg's catalogs, which `options` describe). `key` names columns that no
         two rows share; it is checked. To declare the same source again changes nothing.
         """
-        with self._core.lock:
+        with self._core.lock, self._core.progress.run():
             self._require_no_transaction("source")
             keys = (key,) if isinstance(key, str) else tuple(key)
             declare(self._core, Declaration(name, format, path, table, keys, options))
@@ -360,7 +360,7 @@ class Warehouse(PythonFace, StoredFace):
 
     def publish(self, view: str, to: bool | str | os.PathLike[str] = True) -> None:
         """Choose where a view is published as a Delta table: in the warehouse (True), at a path, or nowhere (False)."""
-        with self._core.lock, self._core.progress.run():
+        with self._core.lock:
             self._require_no_transaction("publish")
             set_publishing(self._core, view, to)
 
@@ -433,7 +433,7 @@ class Warehouse(PythonFace, StoredFace):
 
     def compact(self) -> int:
         """Merge the segments of every store; gives how many stores were merged."""
-        with self._core.lock:
+        with self._core.lock, self._core.progress.run():
             self._require_no_transaction("compact")
             return upkeep.compact(self._core)
 
@@ -442,7 +442,7 @@ class Warehouse(PythonFace, StoredFace):
 
         Run it while no other driver is in the middle of a batch: what that one has written is mentioned by no version yet.
         """
-        with self._core.lock, self._core.progress.run():
+        with self._core.lock:
             self._require_no_transaction("vacuum")
             return upkeep.vacuum(self._core, keep)
 
