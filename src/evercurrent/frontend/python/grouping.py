@@ -200,9 +200,8 @@ def grouped(keys: Keys, function: Any, having: Sequence[Any] = ()) -> tuple[Bloc
         holes = [Field(key_hole, f.name, f.type, f.nullable) for f in fields]
         given.append(_key_symbol(keys.result, holes))
     given.append(rows)
+    result = result_of(capture(function, given))
     conditions = [predicate(h, given) for h in having]
-    value = capture(function, given)
-    result = result_of(value)
     group = _group(keys, rows)
     v = variable(group, "g")
     at = [build.field(v, f.name) for f in group.fields]

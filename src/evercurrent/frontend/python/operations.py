@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from evercurrent.calculus.nodes import Exists
 from evercurrent.data.types import (
     INT,
     Array,
@@ -253,8 +254,8 @@ def truth(value: Any) -> Term:
         return value._truth
     match term.type:
         case Boolean():
-            if isinstance(term, Call) and term.function in LOGIC:
-                return term  # NULL only where Python would have raised
+            if _is_logic(term):
+                return term
             return build.call("coalesce", term, build.lit(False)) if nullable(term) else term
         case Null():
             return build.lit(False)
@@ -270,6 +271,11 @@ def truth(value: Any) -> Term:
             return _known(term, build.call("gt", build.call("length", term), build.lit(0)))
         case _:
             return build.call("is_not_null", term)
+
+
+def _is_logic(term: Term) -> bool:
+    """Whether a term is NULL only where Python would have raised."""
+    return isinstance(term, Exists) or (isinstance(term, Call) and term.function in LOGIC)
 
 
 def _known(term: Term, condition: Term) -> Term:
@@ -337,9 +343,7 @@ class Condition:
 def _is_boolean(value: Any) -> bool:
     if isinstance(value, Symbol):
         term = value._term
-        return isinstance(term.type, Boolean) and (
-            not nullable(term) or (isinstance(term, Call) and term.function in LOGIC)
-        )
+        return isinstance(term.type, Boolean) and (not nullable(term) or _is_logic(term))
     return isinstance(value, bool) or hasattr(value, "_as_truth_")
 
 

@@ -54,14 +54,20 @@ def fixpoint(env: Env, name: str, columns: list[exp.Identifier], cte: exp.CTE) -
             raise env.wrong(f"this branch has {len(result.names)} columns, the first has {len(names)}", node)
     relation = env.names.fresh(f"{name}@1")
     types = _common(env, [[f.type for f in r.query.fields] for r in first], anchors)
+    nulls = [any(r.query.fields[i].nullable for r in first) for i in range(len(names))]
     reading: list[Query] = []
     for round_ in range(ROUNDS):
-        fields = tuple(Member(n, t, True) for n, t in zip(unique(names), types, strict=True))
+        last = round_ == ROUNDS - 1
+        fields = tuple(
+            Member(n, t, may or last) for n, t, may in zip(unique(names), types, nulls, strict=True)
+        )
         inner = env.with_cte(name, Cte(Relation(relation, fields), names))
         reading = [_step(inner, step, name, relation, len(names)) for step in steps]
         wider = _common(env, [types, *([f.type for f in q.fields] for q in reading)], [cte, *steps])
-        if wider == types:
+        found = [may or any(q.fields[i].nullable for q in reading) for i, may in enumerate(nulls)]
+        if wider == types and (found == nulls or last):
             break
+        nulls = found
         if round_ < ROUNDS - 1 or any(isinstance(t, Null) for t in types):
             types = wider
     body = tuple(with_types(env, q, types) for q in [*(r.query for r in first), *reading])
