@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, assert_never, cast
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import all_dependants, dependants, view_order
 from evercurrent.catalog.lookup import unknown
-from evercurrent.catalog.nodes import Mode, PartOf, View
+from evercurrent.catalog.nodes import PartOf, View
 from evercurrent.data.collections import UNDEFINED
 from evercurrent.data.zset import Row
 from evercurrent.errors import EvaluationError, EvercurrentError, QueryError
@@ -114,7 +114,7 @@ def define(session: Session, statement: syntax.Define, options: dict[str, Any]) 
             check_unstored(session, view)
             catalog = catalog.with_view(view)
         if old is not None:
-            catalog = _follow(catalog, session.catalog, name)
+            catalog = follow(catalog, session.catalog, name)
         install(session, catalog)
 
 
@@ -134,7 +134,7 @@ def define_macro(session: Session, statement: syntax.Define) -> None:
             session.catalog = new
 
 
-def _follow(catalog: Catalog, before: Catalog, name: str) -> Catalog:
+def follow(catalog: Catalog, before: Catalog, name: str) -> Catalog:
     """The catalog with everything that used a view defined anew over what it is now."""
     affected = {d.name.lower() for d in all_dependants(before, name) if d.kind == "view"}
     return _again(catalog, [v for v in view_order(before) if v.name.lower() in affected])
@@ -169,9 +169,16 @@ def defined_again(view: View, catalog: Catalog) -> list[View]:
     statement = parse(view.text)[0]
     assert isinstance(statement, syntax.Define)
     name = view.shape.view if isinstance(view.shape, PartOf) else view.name
-    mode: Mode = view.mode
+    whole = catalog.view(name) or view
     return views(
-        context_of(catalog), name, statement.body, view.text, policy=view.policy, mode=mode, plan=view.plan
+        context_of(catalog),
+        name,
+        statement.body,
+        view.text,
+        keep=not whole.inline,
+        policy=view.policy,
+        mode=view.mode,
+        plan=view.plan,
     )
 
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
+from evercurrent.catalog.nodes import is_part
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
@@ -166,8 +167,18 @@ class Warehouse(PythonFace, StoredFace):
                 hint="run it before or after the `with db.transaction()` block",
             )
 
-    def query(self, text: str, parameters: Any = None) -> Result:
-        """Run a query once, over the present version."""
+    def oql(self, text: str, *, policy: Policy = "incremental") -> Any:
+        """Run statements of OQL, as in process; returns the value of the last one if it is a query."""
+        from evercurrent.warehouse.oql import run
+
+        return run(self, text, policy)
+
+    def query(self, text: str, parameters: Any = None, *, language: Literal["sql", "oql"] = "sql") -> Any:
+        """Run a query once, over the present version: in SQL a `Result`, in OQL the value."""
+        if language == "oql":
+            from evercurrent.warehouse.oql import query
+
+            return query(self, text)
         with self._core.lock:
             statement = parse_statement(text, self._core.catalog, "incremental", parameters)
             if not isinstance(statement, s.Select):
@@ -378,7 +389,7 @@ class Warehouse(PythonFace, StoredFace):
     @property
     def views(self) -> list[str]:
         """The names of all views."""
-        return [v.name for v in self._core.catalog.views.values()]
+        return [v.name for v in self._core.catalog.views.values() if not is_part(v)]
 
     @property
     def assertions(self) -> list[str]:

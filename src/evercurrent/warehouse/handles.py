@@ -255,6 +255,13 @@ class View(Stored):
 
         return explain_view(self._db._core, self._node, stage, changes)
 
+    def value(self) -> Any:
+        """The value of a view that was defined in OQL, at the present version."""
+        from evercurrent.warehouse.oql import value
+
+        with self._db._core.lock:
+            return value(self._db, self._node)
+
     def why(self, row: Any) -> Why:
         """The rows of tables that a row of the view comes from, at the present version; see `View.why` in process."""
         from evercurrent.warehouse.why import why

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evercurrent.catalog.nodes import View
+from evercurrent.catalog.nodes import View, is_part
 from evercurrent.data.zset import ZSet
 from evercurrent.engine.spark import publish as delta
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES
@@ -46,7 +46,7 @@ def where(core: Core, view: str) -> Path | None:
 def publish(core: Core) -> None:
     """Bring every published view to the present version."""
     for view in core.catalog.views.values():
-        path = where(core, view.name)
+        path = None if is_part(view) else where(core, view.name)
         if path is None:
             continue
         try:

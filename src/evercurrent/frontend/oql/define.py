@@ -53,8 +53,13 @@ def question(context: Context, node: syntax.Node) -> Question:
     return Question(made.layout, relations)
 
 
-def views(context: Context, name: str, node: syntax.Node, text: str, **options: Any) -> list[View]:
-    """The views that keep a definition: its parts first, then, under its name, what SQL sees."""
+def views(
+    context: Context, name: str, node: syntax.Node, text: str, *, keep: bool = False, **options: Any
+) -> list[View]:
+    """The views that keep a definition: its parts first, then, under its name, what SQL sees.
+
+    The last is only written out where it is read, unless it is to be kept as well.
+    """
     made = shred(context, name, translated(context, node))
     found = [
         _view(context.catalog, part, query, order, text, PartOf(name), options)
@@ -69,7 +74,7 @@ def views(context: Context, name: str, node: syntax.Node, text: str, **options: 
     whole = read_whole(inner, made.layout)
     collection = whole if isinstance(whole, Many) else Many("bag", (), whole)
     query = _for_others(inner, collection)
-    return [*found, _view(catalog, name, query, (), text, made.layout, options | {"inline": True})]
+    return [*found, _view(catalog, name, query, (), text, made.layout, options | {"inline": not keep})]
 
 
 def _for_others(context: Context, collection: Many) -> Query:

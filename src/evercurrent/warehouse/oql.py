@@ -1,0 +1,176 @@
+"""OQL on a warehouse: the same definitions, kept as their text in every version.
+
+A view with nested collections is kept in parts, as in process, and besides as what Spark reads: a relation with arrays, which
+is published like any other view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from evercurrent.calculus.paths import resolve
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.classes import Operation
+from evercurrent.catalog.dependencies import dependants
+from evercurrent.catalog.nodes import View
+from evercurrent.data.zset import Row
+from evercurrent.engine.spark.types import require_stored
+from evercurrent.errors import EvaluationError, QueryError, UnsupportedError
+from evercurrent.frontend.oql import syntax
+from evercurrent.frontend.oql.context import wrong
+from evercurrent.frontend.oql.define import question, views
+from evercurrent.frontend.oql.layout import Layout
+from evercurrent.frontend.oql.parse import parse, parse_one
+from evercurrent.session.dropping import removed
+from evercurrent.session.oql import context_of, follow, handle_of
+from evercurrent.session.oql_values import Stitcher
+from evercurrent.term.nodes import Term
+from evercurrent.warehouse import definitions
+from evercurrent.warehouse.queries import answer
+
+if TYPE_CHECKING:
+    from evercurrent.warehouse.core import Core
+    from evercurrent.warehouse.database import Warehouse
+
+
+def run(db: Warehouse, text: str, policy: str) -> Any:
+    """Run the statements of a text; the value of the last query."""
+    statements = parse(text)
+    if not statements:
+        raise QueryError("there is no statement in the text")
+    result: Any = None
+    for statement in statements:
+        with db._core.lock:
+            result = _run(db, statement, policy)
+    return result
+
+
+def _run(db: Warehouse, statement: syntax.Statement, policy: str) -> Any:
+    core = db._core
+    match statement:
+        case syntax.Define() | syntax.Undefine() | syntax.Import():
+            db._require_no_transaction("a definition")
+        case _:
+            return ask(db, statement)
+    match statement:
+        case syntax.Define(name, parameters, _, text) if parameters:
+            catalog = replace(core.catalog, macros={**core.catalog.macros, name: text})
+            if core.catalog.relation(name) is not None:
+                raise wrong(f"there is already a table or view {name}", statement.place, "undefine it first")
+            definitions.change(core, catalog, "DEFINE", definitions.defining("macro", name, text))
+        case syntax.Define():
+            define(core, statement, policy)
+        case syntax.Import(name, alias, place):
+            if name not in core.catalog.schema.classes:
+                raise wrong(f"there is no class {name}", place)
+            catalog = replace(core.catalog, aliases={**core.catalog.aliases, alias: name})
+            definitions.change(core, catalog, "IMPORT", definitions.defining("import", alias, name))
+        case syntax.Undefine(name, place):
+            undefine(core, name, place)
+    return None
+
+
+def define(core: Core, statement: syntax.Define, policy: str) -> None:
+    name = statement.name
+    if core.catalog.table(name) is not None:
+        raise wrong(f"there is already a table {name}", statement.place)
+    catalog = core.catalog
+    old = catalog.view(name)
+    if old is not None:
+        catalog = removed(catalog, "view", name)
+    definition = {**definitions.defining("view", name, statement.text, policy), "language": "oql"}
+    catalog = view_of_definition(catalog, definition)
+    for key, view in catalog.views.items():
+        if key not in core.catalog.views:
+            for f in view.fields:
+                require_stored(f.type)
+    if old is not None:
+        catalog = follow(catalog, core.catalog, name)
+    definitions.change(core, catalog, "DEFINE", definition)
+
+
+def view_of_definition(catalog: Catalog, definition: Mapping[str, Any]) -> Catalog:
+    """The catalog with the views of a definition, or with what else OQL defines."""
+    name, text = definition["name"], definition["text"]
+    match definition["kind"]:
+        case "macro":
+            return replace(catalog, macros={**catalog.macros, name: text})
+        case "import":
+            if text not in catalog.schema.classes:
+                raise QueryError(f"there is no class {text}")
+            return replace(catalog, aliases={**catalog.aliases, name: text})
+        case _:
+            statement = cast(syntax.Define, parse(text)[0])
+            context = context_of(catalog)
+            context.capture = _refused
+            policy = definition.get("policy") or "incremental"
+            for view in views(context, name, statement.body, text, keep=True, policy=policy):
+                catalog = catalog.with_view(view)
+            return catalog
+
+
+def _refused(operation: Operation, of: str, object: Term, args: list[Term]) -> Term:
+    raise UnsupportedError(
+        f"a view on Spark cannot call {of}.{operation.name}: functions are not kept with the data",
+        hint="write the expression itself, or ask the query directly",
+    )
+
+
+def undefine(core: Core, name: str, place: Any) -> None:
+    catalog = core.catalog
+    if name in catalog.macros:
+        left = {k: v for k, v in catalog.macros.items() if k != name}
+        dropped = {("macro", name.lower())}
+        definitions.change(core, replace(catalog, macros=left), "UNDEFINE", dropped=dropped)
+        return
+    view = catalog.view(name)
+    if view is None or view.name != name:
+        raise wrong(f"there is no definition {name}", place)
+    needed = dependants(catalog, name)
+    if needed:
+        raise wrong(f"{name} cannot be undefined: {', '.join(map(str, needed))} needs it", place)
+    dropped = {("view", name.lower())}
+    definitions.change(core, removed(catalog, "view", name), "UNDEFINE", dropped=dropped)
+
+
+# --- values --------------------------------------------------------------------------------------------------
+
+
+def query(db: Warehouse, text: str) -> Any:
+    """The value of one query."""
+    statement = parse_one(text)
+    if isinstance(statement, syntax.Define | syntax.Undefine | syntax.Import):
+        raise QueryError("this is not a query", hint="db.oql runs statements of every kind")
+    with db._core.lock:
+        return ask(db, statement)
+
+
+def ask(db: Warehouse, node: syntax.Node) -> Any:
+    core = db._core
+    context = context_of(core.catalog)
+    asked = question(context, node)
+    for check in context.checks:
+        if answer(core, resolve(check.query, core.catalog)):
+            raise EvaluationError(check.message.replace("may be", "is"), place=check.place)
+    queries = dict(asked.relations)
+
+    def rows(name: str) -> list[Row]:
+        return [row for row, weight in answer(core, queries[name]) for _ in range(weight)]
+
+    return Stitcher(rows, lambda name: queries[name].fields, handle_of(db._session)).whole(asked.layout)
+
+
+def value(db: Warehouse, view: View) -> Any:
+    """The value of a view at the present version."""
+    core = db._core
+    if not isinstance(view.shape, Layout):
+        raise QueryError(f"{view.name} was not defined in OQL", hint="rows() reads it")
+
+    def rows(name: str) -> list[Row]:
+        types = [f.type for f in core.catalog.fields_of(name)]
+        found = core.engine.rows(core.view_segments(name), types)
+        return [row for row, weight in found for _ in range(weight)]
+
+    return Stitcher(rows, core.catalog.fields_of, handle_of(db._session)).whole(view.shape)
