@@ -15,10 +15,13 @@ from examples.analyser.analyser import Analyser
 from examples.analyser.bugs import CODES, TITLES, Bug
 from examples.analyser.follow import Watch
 
+PIPED = 180
+"""Columns where the output goes into a file or a pipe."""
+
 
 def main(arguments: Sequence[str] | None = None, console: Console | None = None) -> int:
     options = parser().parse_args(arguments)
-    console = console or Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
+    console = console or Console(highlight=False, width=None if sys.stdout.isatty() else PIPED)
     if not options.path.exists():
         Console(stderr=True).print(f"[red]error:[/red] there is nothing at {options.path}")
         return 2
@@ -85,7 +88,9 @@ def follow(
 
 
 def table(analyser: Analyser, bugs: Sequence[Bug]) -> Table:
-    shown = Table("bug", "class", "member", "line", title="Bugs", title_justify="left")
+    shown = Table(title="Bugs", title_justify="left")
+    for name in ("bug", "class", "member", "line"):
+        shown.add_column(name, overflow="fold")
     for found in bugs:
         number = analyser.line(found)
         shown.add_row(
@@ -112,4 +117,7 @@ def readable(found: Bug) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:  # before there was anything to follow
+        sys.exit(130)

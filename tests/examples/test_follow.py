@@ -104,6 +104,16 @@ def test_a_jar_is_followed_too(compiled: Path, tmp_path: Path) -> None:
     assert [seen.facts for seen in watch.look()] in ([], [None, None])
 
 
+def test_an_interrupt_ends_it_cleanly(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command.time, "sleep", interrupt)
+    shown = console()
+    assert command.main([str(folder), "--follow", "--only", "DM_GC"], shown) == 0
+    assert said(shown).count("2 bugs in 2 classes") == 2
+
+
 def test_a_bad_class_is_skipped_and_named(folder: Path) -> None:
     (folder / "Bad.class").write_bytes(b"\0" * 30)
     shown = console()
