@@ -30,16 +30,14 @@ from evercurrent.delta.program import (
     Rule,
     State,
 )
+from evercurrent.engine.spark.engine import SMALL_ROWS
+from evercurrent.engine.spark.files import ROW_GROUP
 from evercurrent.engine.spark.shapes import Shape
 
-ROW_GROUP = 8_192
-"""Entries in a row group of a sorted segment."""
 JOB_BYTES = 16_000_000
 """What Spark could have read in the time that a small job takes anyway."""
 DRIVER_FACTOR = 8
 """A byte that the driver makes Python values of takes so many times as long as one that Spark reads."""
-DRIVER_ROWS = 20_000
-"""Up to so many rows the driver works a batch off by itself."""
 HANDED_ON = 16
 """Bytes that a row counts for on its way through a rule."""
 WIDTH = 64
@@ -169,11 +167,11 @@ def by_addition(
 ) -> Estimate:
     """Bringing a view up to date by these rules and keyed relations."""
     read = sum(found.rules.get(id(r), 0.0) for r in rules) + sum(found.keyed.get(n, 0.0) for n in relations)
-    return Estimate(ceil(read), 0 if changed <= DRIVER_ROWS else 2 * levels)
+    return Estimate(ceil(read), 0 if changed <= SMALL_ROWS else 2 * levels)
 
 
 def from_scratch(tables: Iterable[Size], written: Iterable[Size], levels: int) -> Estimate:
     """Computing a view of its tables, and writing it and what is kept for it."""
     tables = list(tables)
     size = sum(t.bytes + t.rows * HANDED_ON for t in tables) + sum(w.bytes for w in written)
-    return Estimate(size, 0 if sum(t.rows for t in tables) <= DRIVER_ROWS else 2 * levels)
+    return Estimate(size, 0 if sum(t.rows for t in tables) <= SMALL_ROWS else 2 * levels)

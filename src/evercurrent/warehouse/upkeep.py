@@ -1,7 +1,7 @@
 """Compaction and vacuum: a warehouse does not grow with the number of its batches.
 
-A store with many recent segments is read more slowly and is larger than its entries need: compaction writes base and
-recent segments as one new base, in a version of its own that changes no row. Vacuum forgets the snapshots of old versions
+A store with many recent segments is read more slowly and is larger than its entries need: compaction merges segments (which
+and when: `engine.spark.tiers`), in a version of its own that changes no row. Vacuum forgets the snapshots of old versions
 and removes the files that no version that is kept mentions.
 """
 
@@ -20,9 +20,6 @@ from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.partial import aside_store, table_store
 from evercurrent.warehouse.parts import view_store
 from evercurrent.warehouse.publish import where
-
-RECENT_SEGMENTS = 24
-"""With so many recent segments a store is compacted after a batch."""
 
 
 def schemas(core: Core) -> Iterator[tuple[str, Schema]]:
@@ -46,20 +43,18 @@ def schemas(core: Core) -> Iterator[tuple[str, Schema]]:
             yield f"rows\0{r.name}", row_schema([c.type for c in r.columns])
 
 
-def due(store: Store, every: bool) -> bool:
-    return len(store.recent) >= RECENT_SEGMENTS or (every and bool(store.recent))
-
-
 def compact(core: Core, *, every: bool = True) -> int:
     """Compact the stores that are due, in one version; gives how many."""
     known = dict(schemas(core))
-    chosen = {n: s for n, s in core.snapshot.stores.items() if n in known and due(s, every)}
+    chosen: dict[str, Store] = {}
+    for name, store in core.snapshot.stores.items():
+        if name in known:
+            compacted = core.engine.compacted(name, store, known[name], every=every)
+            if compacted is not None:
+                chosen[name] = compacted
     if not chosen:
         return 0
-    stores = dict(core.snapshot.stores)
-    for name, store in chosen.items():
-        merged = core.engine.merged(name, store, known[name])
-        stores[name] = Store((merged,)) if merged.rows else Store()
+    stores = {**core.snapshot.stores, **chosen}
     snapshot: Snapshot = replace(core.snapshot, stores=stores)
     core.engine.sync([s for name in chosen for s in stores[name].segments])
     core.version = core.engine.log.commit(snapshot, core.version, kind="COMPACT")

@@ -37,12 +37,17 @@ from evercurrent.engine.spark.pool import Pool, TooLarge, plain_keys, summed
 from evercurrent.engine.spark.run import Outcome, Run
 from evercurrent.engine.spark.session import private, tune
 from evercurrent.engine.spark.shapes import W, consolidate, row_schema
+from evercurrent.engine.spark.tiers import due, outgrown
 from evercurrent.errors import EvaluationError, UnsupportedError
 
-SMALL_ROWS = 20_000
-"""Changes of at most so many rows are tried by the driver alone."""
-DRIVER_ENTRIES = 400_000
+SMALL_ROWS = 120_000
+"""Changes of at most so many rows are tried by the driver alone: it takes about 15 microseconds for a row and view."""
+DRIVER_ENTRIES = 1_000_000
 """So many entries of states the driver may hold in one transaction."""
+RECURSION_ENTRIES = 5_000_000
+"""So many where a recursion moves: its rounds are the driver's."""
+MERGED_ROWS = 4_000_000
+"""Segments of at most so many rows are merged by the driver, in Arrow's hands."""
 
 FILE_ROWS = 2_000_000
 """So many rows the executors write into one file."""
@@ -102,7 +107,7 @@ class Engine:
         reason = f"{rows} changed rows are more than {SMALL_ROWS}"
         recursive = any(isinstance(r, Fixpoint) for r in program.relations)
         if recursive or self.strategy == "driver" or (self.strategy == "auto" and rows <= SMALL_ROWS):
-            self.pool.budget = DRIVER_ENTRIES
+            self.pool.budget = RECURSION_ENTRIES if recursive else DRIVER_ENTRIES
             before = self.pool.read_bytes
             try:
                 small = DriverRun(program, self.folder, self.pool, stores, beginning=beginning)
@@ -113,7 +118,7 @@ class Engine:
             except TooLarge:
                 if recursive:
                     raise UnsupportedError(
-                        f"a recursion over more than {DRIVER_ENTRIES} rows is not there on Spark yet"
+                        f"a recursion that touches more than {RECURSION_ENTRIES:,} rows is not there on Spark yet"
                     ) from None
                 reason = f"the change touches more than {DRIVER_ENTRIES} entries"
         elif self.strategy == "spark":
@@ -179,11 +184,25 @@ class Engine:
 
     def merged(self, name: str, store: Store, schema: StructType) -> Segment:
         """All segments of a store as one."""
-        if store.rows <= DRIVER_ENTRIES and self.strategy != "spark" and plain_keys(schema):
+        for segment in store.segments[:1]:
+            self.folder.orders.setdefault(name, segment.order)
+        if store.rows <= MERGED_ROWS and self.strategy != "spark" and plain_keys(schema):
             return self.folder.write(name, summed(self.pool, store, schema))
         workshop = self.workshop(store.rows)
         frame = consolidate(workshop.read(schema, store.segments), schema)
         return workshop.collect({name: frame})[name]
+
+    def compacted(self, name: str, store: Store, schema: StructType, *, every: bool = False) -> Store | None:
+        """The same store in fewer segments, if it is time (`tiers`) or in any case; None if it stays as it is."""
+        chosen = store.recent if every else due(store)
+        if not chosen:
+            return None
+        if every or outgrown(store):
+            merged = self.merged(name, store, schema)
+            return Store((merged,) if merged.rows else ())
+        merged = self.merged(name, Store((), chosen), schema)
+        kept = store.recent[: -len(chosen)]
+        return Store(store.base, (*kept, merged) if merged.rows else kept)
 
     def only_inserts(self, segment: Segment) -> bool:
         """Whether the files of a segment say that no weight in it is negative."""

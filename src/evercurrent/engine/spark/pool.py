@@ -7,6 +7,7 @@ read once stay in memory (up to `CACHE_BYTES`, oldest out first).
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -54,14 +55,18 @@ class Pool:
         if found is not None:
             self.cache.move_to_end(file)
             return found
-        table = pyarrow.parquet.read_table(self.folder.path(file), partitioning=None).select(schema.names)
-        table = table.cast(schema)
-        self.read_bytes += table.nbytes
+        table = self.loaded(file, schema)
         self.cache[file] = table
         self.cached += table.nbytes
         while self.cached > CACHE_BYTES and len(self.cache) > 1:
             _, old = self.cache.popitem(last=False)
             self.cached -= old.nbytes
+        return table
+
+    def loaded(self, file: str, schema: pyarrow.Schema) -> pyarrow.Table:
+        path = self.folder.path(file)
+        table = pyarrow.parquet.read_table(path, partitioning=None).select(schema.names).cast(schema)
+        self.read_bytes += os.path.getsize(path)
         return table
 
     def rows(
@@ -122,6 +127,12 @@ class Pool:
         self.read_bytes += int(size * share)
         return table
 
+    def whole(self, file: str, segment: Segment, schema: pyarrow.Schema) -> pyarrow.Table:
+        """All rows of a file; only a small one stays in memory."""
+        if segment.bytes // len(segment.files) <= SMALL_FILE:
+            return self.table(file, schema)
+        return self.loaded(file, schema)
+
     def footer(self, file: str) -> Footer:
         found = self.footers.get(file)
         if found is None:
@@ -159,7 +170,7 @@ def plain_keys(schema: StructType) -> bool:
 def summed(pool: Pool, store: Store, schema: StructType) -> pyarrow.Table:
     """All segments of a store, consolidated by Arrow."""
     arrow = arrow_schema(schema)
-    tables = [pool.table(file, arrow) for segment in store.segments for file in segment.files]
+    tables = [pool.whole(file, segment, arrow) for segment in store.segments for file in segment.files]
     keys = [n for n in schema.names if not added(n)]
     totals = [n for n in schema.names if added(n)]
     grouped = pyarrow.concat_tables(tables).group_by(keys).aggregate([(n, "sum") for n in totals])
@@ -169,4 +180,4 @@ def summed(pool: Pool, store: Store, schema: StructType) -> pyarrow.Table:
     for n in totals:
         here = pyarrow.compute.equal(result.column(n), pyarrow.scalar(0, arrow.field(n).type))
         zero = here if zero is None else pyarrow.compute.and_(zero, here)
-    return result.filter(pyarrow.compute.invert(zero)).sort_by(keys[0])
+    return result.filter(pyarrow.compute.invert(zero))
