@@ -81,6 +81,14 @@ class Query(AnyQuery, Generic[T]):
         """The rows in this order: for reading, and for the `limit` that follows."""
         return self._ordered(keys, descending)
 
+    def distinct(self) -> Query[T]:
+        """The rows without duplicates."""
+        return super().distinct()
+
+    def limit(self, count: int | None, *, offset: int = 0) -> Query[T]:
+        """The first rows in the order of `order_by` (ties, and without one all: by the whole row)."""
+        return super().limit(count, offset=offset)
+
     # --- joins ---------------------------------------------------------------------------------------------
 
     def join(self, other: Query[U], on: Callable[[T, U], object]) -> Joined[T, U]:
