@@ -238,11 +238,16 @@ def value(session: Session, view: View, pending: bool = False) -> Any:
     layout = view.shape
     if not isinstance(layout, Layout):
         raise QueryError(f"{view.name} was not defined in OQL", hint="rows() reads it")
+    return stitcher(session, pending).whole(layout)
+
+
+def stitcher(session: Session, pending: bool = False) -> Stitcher:
+    """What reads values from the rows of views."""
 
     def rows(name: str) -> list[Row]:
         return list(session.view_rows(name, pending).inserted())
 
-    return Stitcher(rows, session.catalog.fields_of, handle_of(session)).whole(layout)
+    return Stitcher(rows, session.catalog.fields_of, handle_of(session))
 
 
 def handle_of(session: Session) -> Any:

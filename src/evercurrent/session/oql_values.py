@@ -80,6 +80,11 @@ class Stitcher:
 
         return read_part
 
+    def inside(self, part: Part, relation: str, row: Row) -> list[Row]:
+        """The rows of a nested collection, for a row of the relation around it."""
+        names = [f.name for f in self.fields(relation)]
+        return self._sorted_out(part).get(tuple(row[names.index(column)] for column, _ in part.keys), [])
+
     def _sorted_out(self, part: Part) -> dict[Row, list[Row]]:
         if part.relation not in self.by_key:
             fields = self.fields(part.relation)

@@ -71,15 +71,16 @@ class View(Rows):
         with self._session.lock:
             return explain_view(self._session, self._declaration, stage)
 
-    def why(self, row: Any) -> Why:
+    def why(self, *row: Any) -> Why:
         """The rows of tables that a row of the view comes from, looking through the views that it reads.
 
-        `row` is a whole row: a tuple as `rows()` gives it, or a mapping. The result prints itself; it is a mapping from
-        the name of a table to its rows.
+        `row` is a whole row: a tuple as `rows()` gives it, or a mapping. Of a view in OQL it is an element, as `value()` has
+        it; without one, the whole value is explained. The result prints itself; it is a mapping from the name of a table to
+        its rows, and `objects` are the objects among them.
         """
         from evercurrent.session.why import why
 
-        return why(self._session, self._declaration, row)
+        return why(self._session, self._declaration, *row)
 
     def source(self) -> str:
         """The Python source that keeps the view."""

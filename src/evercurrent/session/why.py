@@ -9,7 +9,7 @@ shown itself. What "comes from" means for each operator is said in `algebra.line
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
@@ -38,7 +38,8 @@ Contents = Callable[[str, Mapping[int, Set[Any]]], Iterable[tuple[Row, int]]]
 class Why(Mapping[str, list[Row]]):
     """From the name of a base relation to its rows that a row comes from, each as often as it is there.
 
-    `absent` says what was looked for and not found, where that is why (outer joins, NOT EXISTS).
+    `absent` says what was looked for and not found, where that is why (outer joins, NOT EXISTS). `objects` are the
+    objects among the rows, where tables are extents of classes.
     """
 
     view: str
@@ -46,6 +47,7 @@ class Why(Mapping[str, list[Row]]):
     fields: Mapping[str, tuple[Member, ...]]
     counted: Mapping[str, list[tuple[Row, int]]]
     absent: tuple[str, ...] = ()
+    objects: tuple[Any, ...] = ()
 
     def __getitem__(self, relation: str) -> list[Row]:
         for name, rows in self.counted.items():
@@ -97,15 +99,50 @@ SHOWN = 50
 """So many rows of a relation are printed."""
 
 
-def why(session: Session, view: View, row: Any) -> Why:
-    """The base rows that a row of a view comes from."""
+NOTHING: Any = object()
+"""Stands for a row that was not given."""
+
+
+def why(session: Session, view: View, row: Any = NOTHING) -> Why:
+    """The base rows that a row of a view comes from; of a view in OQL, an element, or without one the whole value."""
     with session.lock:
-        inner = read_row(view.name, view.fields, row)
-        return explain_row(view, inner, session.catalog, _contents(session))
+        found = _why(session, view, row)
+        return replace(found, objects=objects_of(found, session.catalog, _handle(session)))
+
+
+def _why(session: Session, view: View, row: Any) -> Why:
+    if is_valued(view):
+        from evercurrent.session.oql import stitcher
+        from evercurrent.session.oql_why import why_value
+
+        return why_value(view, row, session.catalog, _contents(session), stitcher(session))
+    return explain_row(view, read_row(view.name, view.fields, row), session.catalog, _contents(session))
+
+
+def is_valued(view: View) -> bool:
+    """Whether a view has a value of OQL, and not only rows."""
+    from evercurrent.frontend.oql.layout import Layout
+
+    return isinstance(view.shape, Layout)
+
+
+def _handle(session: Session) -> Callable[[int], Any]:
+    return (lambda oid: None) if session.space is None else session.space.at
+
+
+def objects_of(found: Why, catalog: Catalog, handle: Callable[[int], Any]) -> tuple[Any, ...]:
+    """The objects among the rows, each once."""
+    objects: dict[int, Any] = {}
+    for name, rows in found.counted.items():
+        if catalog.schema.of_relation(name) is not None:
+            objects |= {row[0]: handle(row[0]) for row, _ in rows}
+    return tuple(o for o in objects.values() if o is not None)
 
 
 def read_row(name: str, fields: tuple[Member, ...], row: Any) -> Row:
     """A row of a view as a user writes it: a tuple, a mapping, a dataclass."""
+    if row is NOTHING:
+        raise QueryError(f"which row of {name}?", hint="why(row) takes a whole row, as rows() gives it")
     columns_of_view = tuple(TableColumn(f.name, f.type, f.nullable) for f in fields)
     return RowReader(Table(name, columns_of_view), (None,) * len(fields)).one(row)
 
@@ -119,7 +156,7 @@ def explain_row(view: View, inner: Row, catalog: Catalog, contents: Contents) ->
             f"{view.name} has no row {shown!r}",
             hint=f"give a whole row, as view.rows() does; the columns are {', '.join(f.name for f in view.fields)}",
         )
-    return _why(view.name, shown, found, catalog)
+    return told(view.name, shown, found, catalog)
 
 
 def base_plan(view: View, catalog: Catalog) -> Plan:
@@ -160,7 +197,8 @@ def _known_plan(name: str, catalog: Catalog) -> Plan | None:
         return None
 
 
-def _why(name: str, row: Row, found: Origins, catalog: Catalog) -> Why:
+def told(name: str, row: Any, found: Origins, catalog: Catalog) -> Why:
+    """Origins as they are shown."""
     fields = {n: catalog.fields_of(n) for n in sorted(found.rows)}
     counted = {n: _given(fields[n], found.rows[n]) for n in fields}
     return Why(name, row, fields, counted, found.absent)
@@ -188,7 +226,7 @@ def _contents(session: Session) -> Contents:
             index = store.index_at({position})
             if index is not None and len(values) * 4 < len(store):
                 rows = (index.rows.get(value) for value in values)
-                return needed(((row, store.count(row)) for row in rows if row is not None), needs)
+                return needed(((row, 1) for row in rows if row is not None), needs)
         return needed(store.contents().items(), needs)
 
     return contents

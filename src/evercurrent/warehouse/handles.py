@@ -262,11 +262,11 @@ class View(Stored):
         with self._db._core.lock:
             return value(self._db, self._node)
 
-    def why(self, row: Any) -> Why:
+    def why(self, *row: Any) -> Why:
         """The rows of tables that a row of the view comes from, at the present version; see `View.why` in process."""
         from evercurrent.warehouse.why import why
 
-        return why(self._db._core, self._node, row)
+        return why(self._db, self._node, *row)
 
     def __repr__(self) -> str:
         return f"<View {self.name}({signature(self.schema)}): {count_text(len(self))}>"

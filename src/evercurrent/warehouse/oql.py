@@ -164,13 +164,18 @@ def ask(db: Warehouse, node: syntax.Node) -> Any:
 
 def value(db: Warehouse, view: View) -> Any:
     """The value of a view at the present version."""
-    core = db._core
     if not isinstance(view.shape, Layout):
         raise QueryError(f"{view.name} was not defined in OQL", hint="rows() reads it")
+    return stitcher(db).whole(view.shape)
+
+
+def stitcher(db: Warehouse) -> Stitcher:
+    """What reads values from the rows of views."""
+    core = db._core
 
     def rows(name: str) -> list[Row]:
         types = [f.type for f in core.catalog.fields_of(name)]
         found = core.engine.rows(core.view_segments(name), types)
         return [row for row, weight in found for _ in range(weight)]
 
-    return Stitcher(rows, core.catalog.fields_of, handle_of(db._session)).whole(view.shape)
+    return Stitcher(rows, core.catalog.fields_of, handle_of(db._session))

@@ -7,23 +7,51 @@ is read whole, if the driver can hold it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.nodes import View
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.engine import SMALL_ROWS
 from evercurrent.errors import UnsupportedError
-from evercurrent.session.why import Why, explain_row, needed, read_row
+from evercurrent.session.oql import handle_of
+from evercurrent.session.oql_why import why_value
+from evercurrent.session.why import (
+    NOTHING,
+    Contents,
+    Why,
+    explain_row,
+    is_valued,
+    needed,
+    objects_of,
+    read_row,
+)
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.oql import stitcher
+
+if TYPE_CHECKING:
+    from evercurrent.warehouse.database import Warehouse
 
 MOST = 5_000_000
 """So many rows of one relation the driver reads to explain one row."""
 
 
-def why(core: Core, view: View, row: Any) -> Why:
-    """The base rows that a row of a view comes from, at the present version."""
+def why(db: Warehouse, view: View, row: Any = NOTHING) -> Why:
+    """The base rows that a row of a view comes from, at the present version; of a view in OQL, an element or all."""
+    core = db._core
+    with core.lock:
+        if is_valued(view):
+            found = why_value(view, row, core.catalog, contents(core, view), stitcher(db))
+        else:
+            inner = read_row(view.name, view.fields, row)
+            found = explain_row(view, inner, core.catalog, contents(core, view))
+        return replace(found, objects=objects_of(found, core.catalog, handle_of(db._session)))
 
-    def contents(name: str, needs: Mapping[int, Set[Any]]) -> Iterable[tuple[Row, int]]:
+
+def contents(core: Core, view: View) -> Contents:
+    """The stored rows, those with needed values."""
+
+    def read(name: str, needs: Mapping[int, Set[Any]]) -> Iterable[tuple[Row, int]]:
         store, types = core.named_segments(name)
         sets = {at: {v for v in values if v is not None} for at, values in needs.items()}
         for at in sorted(sets, key=lambda i: len(sets[i])):
@@ -37,5 +65,4 @@ def why(core: Core, view: View, row: Any) -> Why:
             )
         return needed(core.engine.rows(store, types), sets)
 
-    with core.lock:
-        return explain_row(view, read_row(view.name, view.fields, row), core.catalog, contents)
+    return read
