@@ -38,7 +38,7 @@ from evercurrent.warehouse.core import Core, is_source
 from evercurrent.warehouse.judging import MISSING, Aside, judge
 from evercurrent.warehouse.partial import Partial, aside_store, table_store
 from evercurrent.warehouse.parts import always_full
-from evercurrent.warehouse.trials import TRIALS, TooMany, aside, largest, units_of
+from evercurrent.warehouse.trials import TRIALS, TooMany, aside, to_set_aside, units_of
 
 TABLE = "evercurrent_quarantine"
 DEFINITION = (
@@ -123,16 +123,16 @@ def to_blame(
     used = frozenset(name for a in broken for name in a.uses)
     read = base_tables(core.catalog, used)
 
-    def holds(some: Mapping[str, ZSet]) -> bool:
-        return not broken_assertions(core, some)
+    def violations(some: Mapping[str, ZSet]) -> frozenset[object]:
+        return frozenset((a.name, row) for a, rows in broken_assertions(core, some) for row in rows)
 
     units = units_of(partial.stores, deltas)
     rest = {table: delta for table, delta in deltas.items() if table not in read}
     candidates = [u for u in units if u[0] in read]
-    if rest and not holds(rest):
+    if rest and violations(rest):
         rest, candidates = {}, units
     try:
-        return largest(candidates, rest, holds)
+        return to_set_aside(candidates, rest, violations)
     except TooMany:
         error.hint = (
             f"the batch is refused as a whole: in {TRIALS:,} trials it was not found which of its "

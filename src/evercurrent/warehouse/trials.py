@@ -6,11 +6,13 @@ the query, there is one question that decides: does the assertion hold with thes
     1. all changes of tables that no broken assertion reads are taken, and of the others none;
     2. then the others are tried in chunks, from halves down to single units (see `judging`): a chunk with which all
        assertions hold is taken, another is cut in two and tried again after the rest of its size;
-    3. what is left when a whole round of single units takes none is set aside.
+    3. what is left when a whole round of single units takes none is to be set aside;
+    4. unless fewer will do: if it is enough to leave out, of all changes, those units whose absence alone makes fewer
+       rows violate and no others, then only those are set aside (an order without lines among orders with lines).
 
-With what is taken every assertion holds, and with any one unit more some would not. The chunks are cut from the units in
-the order of tables and of their rows' values, so the same batch always gives the same answer; the first of two that cannot
-stand together is likely to be the one that is taken. It takes about k log n trials to find k units among n, each a run of
+With what is taken every assertion holds, and after 3 with any one unit more some would not. The chunks are cut from the units in
+the order of tables and of their rows' values, so the same batch always gives the same answer; of two that cannot stand
+together the first is likely to be taken. It takes about k log n trials to find k units among n, each a run of
 the assertions' part of the program alone.
 """
 
@@ -28,7 +30,8 @@ TRIALS = 5_000
 
 Unit = tuple[str, tuple[tuple[Row, int], ...]]
 """A table, and the changes that stay together."""
-Holds = Callable[[Mapping[str, ZSet]], bool]
+Violations = Callable[[Mapping[str, ZSet]], frozenset[object]]
+"""All that would violate an assertion after these changes."""
 
 
 class TooMany(Exception):
@@ -49,28 +52,37 @@ def units_of(stores: Mapping[str, Store], deltas: Mapping[str, ZSet]) -> list[Un
     return result
 
 
-def largest(units: Sequence[Unit], taken: Mapping[str, ZSet], holds: Holds) -> list[Unit]:
-    """Add as many of the units as may be to what is taken; gives those that may not."""
-    current = {table: ZSet(delta.items()) for table, delta in taken.items()}
+def to_set_aside(units: Sequence[Unit], taken: Mapping[str, ZSet], violations: Violations) -> list[Unit]:
+    """The units to leave out, so that with the others, and what is taken already, nothing is violated."""
     trials = 0
 
-    def accepts(chunk: Sequence[Unit]) -> bool:
-        nonlocal current, trials
+    def asked(chosen: Sequence[Unit]) -> frozenset[object]:
+        nonlocal trials
         trials += 1
         if trials > TRIALS:
             raise TooMany
-        grown = {table: ZSet(delta.items()) for table, delta in current.items()}
-        for table, entries in chunk:
-            for row, w in entries:
-                grown.setdefault(table, ZSet()).add(row, w)
-        if holds({table: delta for table, delta in grown.items() if delta}):
-            current = grown
-            return True
-        return False
+        return violations(together(taken, chosen))
 
+    refused = grown(units, lambda chosen: not asked(chosen))
+    if len(refused) > 1:
+        broken = asked(units)
+        alone = [u for u in refused if asked([x for x in units if x is not u]) < broken]
+        if alone and len(alone) < len(refused) and not asked([x for x in units if x not in alone]):
+            return alone
+    return refused
+
+
+def grown(units: Sequence[Unit], holds: Callable[[Sequence[Unit]], bool]) -> list[Unit]:
+    """Take units in chunks as long as all holds; gives those that cannot be taken."""
+    current: list[Unit] = []
     waiting = [list(units)] if units else []
     while waiting:
-        refused = [chunk for chunk in waiting if not accepts(chunk)]
+        refused = []
+        for chunk in waiting:
+            if holds([*current, *chunk]):
+                current += chunk
+            else:
+                refused.append(chunk)
         if all(len(chunk) == 1 for chunk in refused):
             if len(refused) == len(waiting):
                 return [chunk[0] for chunk in refused]
@@ -78,6 +90,15 @@ def largest(units: Sequence[Unit], taken: Mapping[str, ZSet], holds: Holds) -> l
         else:
             waiting = [half for chunk in refused for half in halves(chunk)]
     return []
+
+
+def together(taken: Mapping[str, ZSet], chosen: Sequence[Unit]) -> dict[str, ZSet]:
+    result = {table: ZSet(delta.items()) for table, delta in taken.items()}
+    for table, entries in chosen:
+        delta = result.setdefault(table, ZSet())
+        for row, w in entries:
+            delta.add(row, w)
+    return {table: delta for table, delta in result.items() if delta}
 
 
 def halves(chunk: list[Unit]) -> list[list[Unit]]:
