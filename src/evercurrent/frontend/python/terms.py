@@ -21,7 +21,6 @@ from evercurrent.data.types import (
     DOUBLE,
     MICROS,
     TIMESTAMP,
-    Array,
     Decimal,
     Integer,
     Map,
@@ -32,7 +31,7 @@ from evercurrent.data.values import take_in
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.term import build
-from evercurrent.term.nodes import Literal, Term, Variable
+from evercurrent.term.nodes import Apply, Field, Literal, Term, Variable
 
 
 class Resists(Exception):
@@ -71,13 +70,16 @@ def members_of(value: Any) -> list[tuple[str, Any]] | None:
 
 def names_of(values: tuple[Any, ...]) -> list[str]:
     """Names for the parts of a plain tuple: those of the fields that they are, else their positions, from 1."""
-    from evercurrent.term.nodes import Field
-
     taken: set[str] = set()
     names = []
     for i, value in enumerate(values, 1):
         term = value._term if isinstance(value, Symbol) else None
-        name = term.name if isinstance(term, Field) else getattr(value, "_name_", None) or f"_{i}"
+        if isinstance(term, Field):
+            name = term.name
+        elif isinstance(term, Apply) and term.function.name.isidentifier() and term.function.name != "lambda":
+            name = term.function.name
+        else:
+            name = f"_{i}"
         candidate, number = name, 1
         while candidate.lower() in taken:
             number += 1
@@ -167,10 +169,6 @@ def _wide(types: list[Type]) -> Type:
     """The common type of constants; that of integers is the one of Python's."""
     found = build.common_type(types)
     return BIGINT if isinstance(found, Integer) else found
-
-
-def is_collection(term: Term) -> bool:
-    return isinstance(term.type, Array | Map)
 
 
 def _shown(value: Any) -> str:
