@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables
-from evercurrent.delta.program import Input
+from evercurrent.delta.program import Input, Keyed, Lookup, Program
 from evercurrent.session.feed import Trigger
 from evercurrent.session.lazy import used_columns
 
@@ -43,9 +43,35 @@ class Readers:
         for a in program.assumptions:
             key = a.parent.lower()
             self.assumed[key] = self.assumed.get(key, frozenset()) | frozenset(a.columns)
+        self.torn = frozenset(
+            key for key in self.assumed if key in self.names and torn(program, self.names[key])
+        )
+        """The tables whose rows must not be gone between a trigger and the next: a write of them takes a transaction."""
 
     def trigger(self, table: str, sign: int, journal: bool) -> Trigger:
         return self.session.maintenance.trigger(self.names[table], sign, journal)
+
+
+def torn(program: Program, table: str) -> bool:
+    """Whether what follows from the change of a row looks the row up again.
+
+    Of a parent that is assumed to stay, a row that goes and comes again is worked off as one change. One trigger after the
+    other is as good, unless a later stage asks for the row while it is not there.
+    """
+    kept = {rule.into for rule in program.triggers.get(table, ())}
+    reached, moved = {table}, set(kept)
+    while True:
+        more = {
+            r.name
+            for r in program.relations
+            if (r.name in moved or (isinstance(r, Keyed) and r.state in moved)) and r.name not in reached
+        }
+        if not more:
+            break
+        reached |= more
+        moved |= {rule.into for name in more for rule in program.triggers.get(name, ())}
+    later = [rule for name in reached - {table} for rule in program.triggers.get(name, ())]
+    return any(isinstance(step, Lookup) and step.state in kept for rule in later for step in rule.steps)
 
 
 def told_of(session: Session) -> frozenset[str]:

@@ -159,7 +159,9 @@ class Space:
                 f.position
                 for sheet in kind.sheets
                 for f in kind.fields
-                if f.name in readers.assumed.get(sheet.table, ()) or any(f.name in k.names for k in kind.keys)
+                if f.name in readers.assumed.get(sheet.table, ())
+                or sheet.table in readers.torn
+                or any(f.name in k.names for k in kind.keys)
             )
             journal = self.cautious and any(s.table in readers.failing for s in kind.sheets)
             rewrite(kind, Traits(reads, told, guarded, self.back is not None, journal), readers)

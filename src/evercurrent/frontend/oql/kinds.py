@@ -16,7 +16,7 @@ ARRAY<STRUCT<value: STRING, defined: BOOLEAN>>
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Literal as Choice
 from typing import assert_never
@@ -38,7 +38,7 @@ from evercurrent.data.types import (
 from evercurrent.errors import QueryError
 from evercurrent.term import build, coerce
 from evercurrent.term.functions.function import TypeMismatch
-from evercurrent.term.nodes import Cast, Lambda, Literal, Record, Term, Variable
+from evercurrent.term.nodes import Cast, Field, Lambda, Literal, Record, Term, Variable
 
 VALUE, DEFINED = "value", "defined"
 
@@ -154,6 +154,25 @@ def kind_of(type: Type) -> Kind:
             return Dict(kind_of(key), Slot(kind_of(value)))
         case _:
             return Atom(type)
+
+
+def as_arrays(type: Type) -> Type:
+    """A type of tables as terms have it: every collection is an array."""
+    match type:
+        case Collection(_, element) | Array(element):
+            return Array(as_arrays(element))
+        case Map(key, value):
+            return Map(key, as_arrays(value))
+        case Struct(members):
+            return Struct(tuple(Member(m.name, as_arrays(m.type), m.nullable) for m in members))
+        case _:
+            return type
+
+
+def retyped(term: Term) -> Term:
+    """A column as a term of its kind."""
+    wanted = as_arrays(term.type)
+    return term if wanted == term.type or not isinstance(term, Field) else replace(term, type=wanted)
 
 
 def plain(kind: Kind) -> Kind:

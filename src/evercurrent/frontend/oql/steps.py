@@ -15,7 +15,7 @@ from evercurrent.catalog.extents import OID, Apart, Inside, Inverse, Single, pla
 from evercurrent.data.types import Date, Struct, Timestamp
 from evercurrent.frontend.oql.context import Context, Scope, near, wrong
 from evercurrent.frontend.oql.forms import article, decoded, one, present
-from evercurrent.frontend.oql.kinds import Atom, Coll, Dict, Kind, Obj, Rec, is_nil, kind_of
+from evercurrent.frontend.oql.kinds import Atom, Coll, Dict, Kind, Obj, Rec, is_nil, kind_of, retyped
 from evercurrent.frontend.oql.values import Expr, Made, Many, One
 from evercurrent.source import Place
 from evercurrent.term import build
@@ -94,7 +94,8 @@ def _property(context: Context, object: One, of: str, name: str, place: Place | 
     defined = present(object)
     match kept:
         case Single(_, _, type):
-            return One(kind_of(type), reference_step(context.schema, object.term, name, place), defined)
+            found = retyped(reference_step(context.schema, object.term, name, place))
+            return One(kind_of(type), found, defined)
         case Inside(_, _, kind, type):
             term = reference_step(context.schema, object.term, name, place)
             value = kind_of(type)
@@ -104,7 +105,7 @@ def _property(context: Context, object: One, of: str, name: str, place: Place | 
         case Apart(table, kind, element, owner, value, position):
             variable, generator = scan(context, table)
             own = Filter(build.call("eq", build.field(variable, owner), object.term))
-            item = One(kind_of(element), build.field(variable, value))
+            item = One(kind_of(element), retyped(build.field(variable, value)))
             at = None if position is None else build.field(variable, position)
             order = (SortKey(at),) if kind == "list" and at is not None else ()
             return Many(kind, (generator, own), item, order, at, defined)
@@ -141,7 +142,9 @@ def table(context: Context, name: str) -> Many | None:
     if found is None or found.name != name:
         return None
     variable, generator = scan(context, name)
-    members = tuple((f.name, One(kind_of(f.type), build.field(variable, f.name))) for f in found.fields)
+    members = tuple(
+        (f.name, One(kind_of(f.type), retyped(build.field(variable, f.name)))) for f in found.fields
+    )
     return Many("bag", (generator,), Made(members))
 
 
