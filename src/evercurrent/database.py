@@ -41,13 +41,15 @@ def connect() -> Database: ...
 
 
 @overload
-def connect(*, spark: Any, path: Any) -> Warehouse: ...
+def connect(*, spark: Any, path: Any, progress: Any = None) -> Warehouse: ...
 
 
-def connect(*, spark: Any = None, path: Any = None) -> Database | Warehouse:
+def connect(*, spark: Any = None, path: Any = None, progress: Any = None) -> Database | Warehouse:
     """A new, empty database inside this process; with `spark` and `path`, the one under the path, on Spark.
 
     `spark` is a SparkSession, `path` a folder that the driver and all executors share; what is not there yet is made.
+    Long runs on Spark show on a terminal what they are at, unless `progress=False`; with a function, it is called with the
+    name of each stage instead.
     """
     if spark is None and path is None:
         return Database()
@@ -62,7 +64,7 @@ def connect(*, spark: Any = None, path: Any = None) -> Database | Warehouse:
             f"a database on Spark needs packages that are not installed: {problem}",
             hint="pip install 'evercurrent[spark]'",
         ) from problem
-    return Warehouse(spark, path)
+    return Warehouse(spark, path, progress=progress)
 
 
 class Database(PythonFace, ObjectFace):
