@@ -14,7 +14,7 @@ from evercurrent.catalog.extents import OID, tables_of
 from evercurrent.data.types import Array, Collection, Map, Reference, Struct, Type
 from evercurrent.errors import QueryError
 
-RESERVED = re.compile(r"_\d+")
+RESERVED = re.compile(r"_\d+|_kind|_gone|__slots__|__dict__|__class__|__weakref__|__init__")
 
 
 def check(schema: Schema) -> None:

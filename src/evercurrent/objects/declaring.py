@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.catalog.classes import Schema
 from evercurrent.catalog.dependencies import dependants
 from evercurrent.catalog.extents import tables_of
+from evercurrent.catalog.lookup import unknown
+from evercurrent.catalog.wellformed import check
 from evercurrent.errors import QueryError
 from evercurrent.frontend.odl.resolve import classes_of
 from evercurrent.objects.space import Space
@@ -18,10 +20,23 @@ if TYPE_CHECKING:
     from evercurrent.session.session import Session
 
 
-def declare(session: Session, text: str, operations: Mapping[str, Callable[..., Any]] | None = None) -> None:
-    """Add the classes of an ODL text."""
+def declare(
+    session: Session,
+    text: str,
+    operations: Mapping[str, Callable[..., Any]] | None = None,
+    replacing: bool = False,
+) -> None:
+    """Add the classes of an ODL text; those that are there already are replaced, or refused."""
     with defining(session):
-        add_classes(session, classes_of(text, session.catalog.schema, operations))
+        before = session.catalog.schema
+        made = classes_of(text, before, operations, replacing)
+        gone = [name for name in before.classes if made.classes[name] is not before.classes[name]]
+    if gone:
+        drop_classes(session, gone)
+    with defining(session):
+        left = session.catalog.schema
+        new = {name: c for name, c in made.classes.items() if name not in left.classes}
+        add_classes(session, Schema({**left.classes, **new}))
 
 
 def declare_entities(session: Session, given: tuple[Any, ...]) -> list[type[Any]]:
@@ -68,19 +83,16 @@ def add_classes(session: Session, schema: Schema) -> None:
         raise
 
 
-def drop_class(session: Session, name: str) -> None:
-    """Drop a class with its objects; refused where classes, views or assertions need it."""
+def drop_classes(session: Session, names: list[str]) -> None:
+    """Drop classes with their objects; refused where other classes, views or assertions need them."""
     with defining(session):
         schema = session.catalog.schema
-        if session.space is None or name not in schema.classes:
-            from evercurrent.catalog.lookup import unknown
-
-            raise unknown("class", name, list(schema.classes))
-        tables = {t.name.lower() for t in tables_of(schema, name)}
-        needed = [f"class {c.name}" for c in schema.subclasses(name) if c.name != name]
-        left = Schema({n: c for n, c in schema.classes.items() if n != name})
-        from evercurrent.catalog.wellformed import check
-
+        for name in names:
+            if session.space is None or name not in schema.classes:
+                raise unknown("class", name, list(schema.classes))
+        tables = {t.name.lower() for name in names for t in tables_of(schema, name)}
+        left = Schema({n: c for n, c in schema.classes.items() if n not in names})
+        needed = [f"class {c.name}" for name in names for c in schema.subclasses(name) if c.name not in names]
         if not needed:
             try:
                 check(left)
@@ -90,12 +102,15 @@ def drop_class(session: Session, name: str) -> None:
             needed += [str(d) for d in dependants(session.catalog, table) if d.name.lower() not in tables]
         if needed:
             raise QueryError(
-                f"class {name} cannot be dropped: {', '.join(dict.fromkeys(needed))}",
+                f"class {', '.join(names)} cannot be dropped: {', '.join(dict.fromkeys(needed))}",
                 hint="drop what depends on it first",
             )
         space = session.space
-    for thing in list(space.extent(name)):
-        space.delete(thing)
+        assert space is not None
+    with space.changing():
+        for name in names:
+            for thing in list(space.kinds[name]):
+                space.delete(thing)
     with defining(session):
         catalog = session.catalog
         space.remove(left)

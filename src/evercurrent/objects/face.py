@@ -18,11 +18,20 @@ class ObjectFace:
 
     _session: Session
 
-    def odl(self, text: str, *, operations: Mapping[str, Callable[..., Any]] | None = None) -> None:
-        """Declare the classes of an ODL text; `operations` are the functions of operations, by "class.operation"."""
+    def odl(
+        self,
+        text: str,
+        *,
+        operations: Mapping[str, Callable[..., Any]] | None = None,
+        replacing: bool = False,
+    ) -> None:
+        """Declare the classes of an ODL text; `operations` are the functions of operations, by "class.operation".
+
+        A class that is there already is an error; with `replacing` it is dropped first, with its objects.
+        """
         from evercurrent.objects.declaring import declare
 
-        declare(self._session, text, operations)
+        declare(self._session, text, operations, replacing)
 
     def declare(self, *entities: type[Entity]) -> None:
         """Declare classes that are written in Python: `db.declare(Person, Employee)`; then `Employee(name="Ann")`."""
@@ -43,9 +52,9 @@ class ObjectFace:
 
     def drop_class(self, name: str) -> None:
         """Drop a class and its objects; refused while classes, views or assertions need it."""
-        from evercurrent.objects.declaring import drop_class
+        from evercurrent.objects.declaring import drop_classes
 
-        drop_class(self._session, name)
+        drop_classes(self._session, [name])
 
     @property
     def classes(self) -> Classes:

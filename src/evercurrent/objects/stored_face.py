@@ -40,13 +40,21 @@ class StoredFace(ObjectFace):
             space.add(schema)
         return self._objects
 
-    def odl(self, text: str, *, operations: Mapping[str, Callable[..., Any]] | None = None) -> None:
+    def odl(
+        self,
+        text: str,
+        *,
+        operations: Mapping[str, Callable[..., Any]] | None = None,
+        replacing: bool = False,
+    ) -> None:
         """Declare the classes of an ODL text, whose objects are rows of tables from then on.
 
         Functions are not kept: after opening the database again, `bind_operations` gives them once more.
         """
         from evercurrent.frontend.odl.resolve import bind, classes_of
 
+        if replacing:
+            raise UnsupportedError("replacing classes is not there on Spark yet")
         with self._core.lock:
             before = self._core.catalog.schema
             schema = classes_of(text, before)

@@ -7,7 +7,7 @@ cleared), but for the declared keys, which `keys` judges.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.nodes import ForeignKey, Table
@@ -31,6 +31,9 @@ class ObjectStore(Store):
         self.space = space
         self.stored = False  # nothing for patches to change
         self.references = []
+        for index in self.declared:
+            if index is not None:
+                index.rows = ByKey(self, index)  # type: ignore[assignment]
 
     def renewed(self, table: Table, parents: Any) -> Store:
         return ObjectStore(self.space, table)
@@ -60,20 +63,41 @@ class ObjectStore(Store):
     def count(self, row: Row) -> int:
         return self.contents().weights.get(row, 0)
 
-    def index_at(self, columns: Any) -> KeyIndex | None:
-        """An index of a declared key, made for this question."""
-        found = super().index_at(columns)
-        return None if found is None else self.filled(found)
-
-    def filled(self, index: KeyIndex) -> KeyIndex:
-        rows = {index.key_of(row): row for row in self}
-        return KeyIndex(index.constraint, index.positions, index.columns, index.key_of, rows)
-
     def pending(self) -> Pending:
         return ObjectPending(self)
 
     def may_refer(self, reference: ForeignKey) -> bool:
         return True
+
+
+class ByKey(Mapping[Any, Row]):
+    """The committed rows by a declared key, found when they are asked for: one by its identity at once, others by looking."""
+
+    def __init__(self, store: ObjectStore, index: KeyIndex) -> None:
+        self.store, self.index = store, index
+
+    def __getitem__(self, key: Any) -> Row:
+        found = self._of_identity(key) if self.index is self.store.primary else None
+        if found is not None:
+            return found
+        return self._all()[key]
+
+    def _of_identity(self, oid: Any) -> Row | None:
+        space = self.store.space
+        thing = space.at(oid) if isinstance(oid, int) else None
+        if thing is None or thing in space.work.dirty:
+            return None
+        return next((s.row(thing) for s in thing._kind.sheets if s.table == self.store.key), None)
+
+    def _all(self) -> dict[Any, Row]:
+        keyed = ((self.index.key_of(row), row) for row in self.store)
+        return {key: row for key, row in keyed if not self.index.has_null(key)}
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
 
 
 class ObjectPending(Pending):

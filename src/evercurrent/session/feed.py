@@ -47,7 +47,9 @@ class Feed:
             if session.catalog.table(self.table) is None:
                 self.fast, self.insert, self.delete = False, self._gone, self._gone
                 return
-            self.fast = not is_watched(session, self.table)
+            kept = session.stores[self.table.lower()]
+            # The table of a class keeps no rows of its own: a change of a row is one of an object.
+            self.fast = not is_watched(session, self.table) and kept.stored == kept.table.stored
             if not self.fast:
                 self.insert, self.delete = self._slowly(1), self._slowly(-1)
                 return
