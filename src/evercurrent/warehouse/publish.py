@@ -25,6 +25,9 @@ from evercurrent.engine.spark.reading import user_frame
 from evercurrent.errors import QueryError
 from evercurrent.warehouse.core import Core
 
+TURNS = 3
+"""So often a view is published anew if another driver publishes it at the same time."""
+
 
 class PublishWarning(UserWarning):
     """A view is right, but could not be published as a Delta table."""
@@ -47,14 +50,18 @@ def publish(core: Core) -> None:
     """Bring every published view to the present version."""
     for view in core.catalog.views.values():
         path = None if is_part(view) else where(core, view.name)
-        if path is None:
-            continue
-        try:
-            publish_view(core, view, path)
-        except Exception as problem:
-            # The version is committed; readers through evercurrent have it.
-            core.published.pop(view.name, None)
-            warnings.warn(f"view {view.name} could not be published: {problem}", PublishWarning, stacklevel=3)
+        for turn in range(TURNS if path is not None else 0):
+            assert path is not None
+            try:
+                publish_view(core, view, path)
+                break
+            except Exception as problem:
+                # The version is committed; readers through evercurrent have it. If another driver was quicker, we look
+                # again at what it has left to do.
+                core.published.pop(view.name, None)
+                if turn + 1 == TURNS:
+                    said = f"view {view.name} could not be published: {problem}"
+                    warnings.warn(said, PublishWarning, stacklevel=3)
 
 
 def publish_view(core: Core, view: View, path: Path) -> None:
