@@ -128,7 +128,8 @@ def at_steps(folder: Path, rounds: int, chance: random.Random) -> dict[str, int]
             ended(forked(lambda path=path: define(path)))  # type: ignore[misc]
             name = f"{target}:{side}"
             deaths[name] = 0
-            for when in [*(chance.randint(1, 12) for _ in range(rounds)), 10**9]:
+            most = 12 if target == "write" else BATCHES - 1  # a driver reaches the step so often at least
+            for when in [2, *(chance.randint(1, most) for _ in range(rounds - 1)), 10**9]:
 
                 def work(path: Path = path, target: str = target, side: str = side, when: int = when) -> None:
                     fatal(target, side, when)
