@@ -277,12 +277,9 @@ def test_pending_values(c: Any) -> None:
 
 
 def test_a_row_that_is_looked_up_again_by_what_follows_from_its_change(c: Any) -> None:
-    c.db.oql('define v as select e.phones["home"] + e.salary from e in Employees where exists(e.phones)')
-    c.db.oql(
-        "define w as select e.manager.titles[0] || e.name from e in Employees where exists(e.manager.titles)"
-    )
-    c.ann.name, c.ann.salary = "Anne", 7
+    c.ann.friends["best"] = c.ben
+    c.db.oql('define v as select e.friends["best"].name from e in Employees where exists(e.friends)')
+    c.ann.name = "Anne"
     c.ben.name = "Benno"
-    assert c.db.view("v").value() == Bag([19])
-    assert c.db.view("w").value() == Bag(["DrBenno", "DrCid"])
+    assert c.db.view("v").value() == Bag(["Benno"])
     assert c.db.verify()

@@ -13,7 +13,7 @@ class person (extent Persons) {
   string describe(); };
 class employee extends person (extent Employees) {
   attribute long salary; attribute set<person> dependents; attribute list<string> titles;
-  attribute dictionary<string, long> phones; attribute struct Home { string street; long number; } home;
+  attribute dictionary<string, long> phones; attribute dictionary<string, employee> friends; attribute struct Home { string street; long number; } home;
   attribute employee manager;
   relationship department dept inverse department::employees;
   string describe(); };
