@@ -50,7 +50,7 @@ NODES: Mapping[str, type] = {
 }
 """All that a text can name."""
 
-FORGOTTEN = frozenset(("place", "number"))
+FORGOTTEN = frozenset(("place", "number", "home"))
 """Fields that say nothing about what a node means."""
 
 

@@ -11,13 +11,13 @@ several of them side by side (after a join). A shape says which, and makes objec
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`kind` is "record" (`make` is its class, None a tuple), "single" or "product".
+    """`kind` is "record" (`make` is its class, None a tuple), "single", "product" or "reference" (to an object).
 
     `inner` are, of a record, the shapes of its members (None: a plain value); of a single, that of its value, if any; of a
     product, those that stand side by side. `optional`: the row may be missing, after an outer join; then its `certain`
@@ -31,6 +31,7 @@ class Shape:
     names: tuple[str, ...] = ()
     optional: bool = False
     certain: frozenset[str] = frozenset()
+    home: Any = field(default=None, compare=False, repr=False)  # of a reference: whose schema says where it leads
 
     @staticmethod
     def record(
@@ -50,6 +51,10 @@ class Shape:
         return (
             parts[0] if len(parts) == 1 else Shape("product", sum(p.width for p in parts), None, tuple(parts))
         )
+
+    @staticmethod
+    def reference(home: Any) -> Shape:
+        return Shape("reference", 1, home=home)
 
     def object(self, row: Sequence[Any]) -> Any:
         """The object that a row, as users see it, stands for."""
@@ -75,7 +80,7 @@ class Shape:
 
 
 def _value(shape: Shape | None, value: Any) -> Any:
-    if shape is None or value is None:
+    if shape is None or value is None or shape.kind == "reference":
         return value
     if isinstance(value, list):
         return [_value(shape, v) for v in value]

@@ -11,7 +11,7 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.lookup import unknown
 from evercurrent.catalog.nodes import Table
 from evercurrent.data.shapes import Shape
-from evercurrent.data.types import Member
+from evercurrent.data.types import Member, Reference
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python.annotations import is_row_class
 from evercurrent.frontend.python.block import over, variable
@@ -79,7 +79,8 @@ class QueryOwner(ABC):
                 *(v.name for v in self.catalog.views.values()),
             ]
             raise unknown("table or view", name, names)
-        shape = Shape.record(None, len(found.fields), names=[f.name for f in found.fields])
+        inner = [Shape.reference(self) if isinstance(f.type, Reference) else None for f in found.fields]
+        shape = Shape.record(None, len(found.fields), inner, [f.name for f in found.fields])
         return Query(over(Relation(found.name, found.fields), shape, found.name[:1].lower() or "r"), self)
 
     def table_of(self, what: Any, name: str | None, options: Mapping[str, Any]) -> Any:
@@ -88,6 +89,9 @@ class QueryOwner(ABC):
             if options or name is not None:
                 raise QueryError("options are for tables that are made from a class")
             return self.relation(what)
+        extent = self._extent_of(what)
+        if extent is not None:
+            return self.relation(extent)
         if not is_row_class(what):
             raise QueryError(
                 f"{what!r} is no class of rows",
@@ -99,6 +103,11 @@ class QueryOwner(ABC):
         table = self.table(chosen)
         shape, columns = shape_over(what, table.name, table.schema)
         return TableOf(self, table, shape, columns)
+
+    def _extent_of(self, what: Any) -> str | None:
+        """The extent of a class of objects, if it is one."""
+        declared = self.catalog.schema.classes.get(getattr(what, "__name__", ""))
+        return None if declared is None or is_row_class(what) else declared.extent
 
 
 class TableOf(Query[T]):

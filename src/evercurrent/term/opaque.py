@@ -89,7 +89,7 @@ def resolved(path: str) -> Callable[..., Any]:
 
 def shaped(shape: Shape | None, value: Any) -> Any:
     """A value as the function expects it: a row as an instance of its class."""
-    if shape is None or shape.kind == "single" or value is None:
+    if shape is None or shape.kind in ("single", "reference") or value is None:
         return value
     return shape.object(tuple(value.values()) if isinstance(value, Record) else value)
 

@@ -11,6 +11,8 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from evercurrent.calculus.nodes import Comprehension, Generator, Query, Top
+from evercurrent.calculus.paths import resolve
+from evercurrent.catalog.catalog import Catalog
 from evercurrent.data.types import Member
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python import joins
@@ -38,6 +40,9 @@ Order = tuple[tuple[int, bool, bool], ...]
 
 class Owner(Protocol):
     """The database behind a query: it answers, keeps and tells."""
+
+    @property
+    def catalog(self) -> Catalog: ...
 
     def answer(self, query: AnyQuery) -> list[Row]: ...
 
@@ -119,8 +124,9 @@ class AnyQuery:
     # --- building ------------------------------------------------------------------------------------------
 
     def _query(self) -> Query:
-        """The query in the calculus."""
-        return packed(self._block)
+        """The query in the calculus, steps through references resolved."""
+        query = packed(self._block)
+        return query if self._owner is None else resolve(query, self._owner.catalog)
 
     def _read_order(self) -> Order:
         """How its rows are read: positions of the sort keys among the columns."""

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
+from evercurrent.calculus.paths import step
 from evercurrent.data.shapes import Shape
-from evercurrent.data.types import Struct, Type
+from evercurrent.data.types import Reference, Struct, Type
 from evercurrent.errors import QueryError
 from evercurrent.term import build
 from evercurrent.term.nodes import Term
@@ -176,6 +177,8 @@ def attribute(symbol: Symbol, name: str) -> Any:
     from evercurrent.frontend.python import methods
 
     term = symbol._term
+    if isinstance(term.type, Reference):
+        return _step(symbol, name)
     if isinstance(term.type, Struct):
         position = term.type.position(name)
         if position is not None:
@@ -187,3 +190,15 @@ def attribute(symbol: Symbol, name: str) -> Any:
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
         raise QueryError(f"a row has no field {name}", hint=hint)
     return methods.method(symbol, name)
+
+
+def _step(symbol: Symbol, name: str) -> Symbol:
+    """`symbol.name`, the symbol a reference to an object: a step along a path."""
+    home = symbol._shape.home if symbol._shape is not None else None
+    if home is None:
+        raise QueryError(
+            f"the schema of this reference is not known here, so .{name} is not",
+            hint="begin with db.relation(extent)",
+        )
+    term = step(home.catalog.schema, symbol._term, name)
+    return Symbol(term, Shape.reference(home) if isinstance(term.type, Reference) else None)
