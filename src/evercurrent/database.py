@@ -143,6 +143,12 @@ class Database(PythonFace, ObjectFace):
 
         return run(self._session, text, policy=policy, mode=mode)
 
+    def bind(self, name: str, thing: Any) -> None:
+        """Give an object a name that queries in OQL may use; binding it again moves the name, None unbinds it."""
+        from evercurrent.session.oql_names import bind
+
+        bind(self._session, name, thing)
+
     # --- names ---------------------------------------------------------------------------------------------
 
     def table(self, name: str) -> Table:

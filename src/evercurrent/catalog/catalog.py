@@ -40,6 +40,8 @@ class Catalog:
     """Definitions with parameters, by exact name: the text of each."""
     aliases: dict[str, str] = field(default_factory=dict)
     """Classes by the names that imports have given them."""
+    objects: dict[str, str] = field(default_factory=dict)
+    """Names that are bound to objects, and the classes of these."""
 
     def table(self, name: str) -> Table | None:
         return self.tables.get(name.lower())

@@ -283,3 +283,22 @@ def test_a_row_that_is_looked_up_again_by_what_follows_from_its_change(c: Any) -
     c.ben.name = "Benno"
     assert c.db.view("v").value() == Bag(["Benno"])
     assert c.db.verify()
+
+
+def test_named_objects(c: Any) -> None:
+    c.db.bind("Boss", c.ann)
+    c.db.oql(
+        "define under as select e.name from e in Employees where e.manager = Boss; define who as Boss.name"
+    )
+    assert c.db.view("under").value() == Bag(["Ben", "Cid"])
+    c.db.bind("Boss", c.ben)
+    assert (c.db.view("under").value(), c.db.view("who").value()) == (Bag(), "Ben")
+    c.db.delete(c.ben)
+    assert c.db.view("who").value() is UNDEFINED
+    assert c.db.oql("Boss = nil")
+    c.db.bind("Boss", None)
+    assert c.db.oql("Boss") is None
+    for name, thing in (("Boss", c.dev), ("no name", c.ann), ("Other", None), ("Employees", c.ann), ("X", 3)):
+        with pytest.raises(ec.QueryError):
+            c.db.bind(name, thing)
+    assert c.db.verify()

@@ -39,7 +39,6 @@ class Context:
     catalog: Catalog
     macros: Mapping[str, syntax.Define] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
-    objects: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     capture: Callable[[Operation, str, Term, list[Term]], Term] | None = None
     names: Names = field(default_factory=Names)
     cautions: list[tuple[str, Place | None]] = field(default_factory=list)

@@ -156,4 +156,4 @@ def known_names(context: Context, scope: Scope) -> Iterable[str]:
     yield from (t.name for t in context.catalog.tables.values())
     yield from (v.name for v in context.catalog.views.values())
     yield from context.macros
-    yield from context.objects
+    yield from context.catalog.objects

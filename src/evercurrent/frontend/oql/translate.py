@@ -17,6 +17,7 @@ from evercurrent.frontend.oql.context import Context, Scope, caution, near, wron
 from evercurrent.frontend.oql.forms import article, guarded, many, one, present
 from evercurrent.frontend.oql.kinds import NIL, STRING_KIND, TRUTH, Atom, Coll, Dict, Obj
 from evercurrent.frontend.oql.methods import operation
+from evercurrent.frontend.oql.names import named_object
 from evercurrent.frontend.oql.operators import (
     ORDER,
     arithmetic,
@@ -157,9 +158,9 @@ def named(context: Context, scope: Scope, name: str, node: syntax.Name) -> Expr:
     found = extent(context, name)
     if found is not None:
         return found
-    if name in context.objects:
-        of, oid = context.objects[name]
-        return One(Obj(of), Literal(oid, Reference(of)))
+    bound = named_object(context, name)
+    if bound is not None:
+        return bound
     if name in context.macros:
         return call(context, scope, syntax.Call(name, (), place=node.place), AT)
     relation = defined_view(context, name) or table(context, name)
