@@ -52,9 +52,8 @@ def executors(driver: int) -> list[int]:
                 words = (entry / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if any(b"CoarseGrainedExecutorBackend" in w for w in words) and MASTER.encode() in b" ".join(
-                words
-            ):
+            whole = b" ".join(words)
+            if b"CoarseGrainedExecutorBackend" in whole and f":{driver}".encode() in whole:
                 found.append(int(entry.name))
     return found
 
