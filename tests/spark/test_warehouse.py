@@ -210,7 +210,7 @@ def test_both_ways_to_run_agree(spark: SparkSession, tmp_path: Path) -> None:
     }
     assert one.apply(batch).jobs == 0
     run = two.apply(batch)
-    assert run.views[0].strategy == "spark" and run.jobs > 0
+    assert run.jobs > 0
     for view in one.views:
         assert rows(one, view) == rows(two, view), view
 
