@@ -11,6 +11,7 @@ from bench import (
     growth_bench,
     objects_bench,
     parser_bench,
+    python_bench,
     report,
     stream_bench,
     views_bench,
@@ -25,6 +26,7 @@ BENCHMARKS = {
     "objects": objects_bench.run,
     "analyser": analyser_bench.run,
     "parser": parser_bench.run,
+    "python": python_bench.run,
 }
 
 
