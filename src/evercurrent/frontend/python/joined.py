@@ -6,12 +6,15 @@ What needs whole rows (sets, `distinct`) treats a joined row as the fields of al
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from evercurrent.frontend.python import joins
-from evercurrent.frontend.python.core import AnyQuery
+from evercurrent.frontend.python.core import AnyQuery, selected
 from evercurrent.frontend.python.grouping import Rows
-from evercurrent.frontend.python.query import Grouped, Query, aggregated
+from evercurrent.frontend.python.query import Grouped, Query, aggregated, combined, united
+
+if TYPE_CHECKING:
+    from evercurrent.frontend.python.windows import Windowed
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -79,6 +82,47 @@ class JoinedMany(AnyQuery):
         """The rows that have no partner."""
         self._owner_with(other)
         return self._like(joins.semi(self._block, other._block, self._on(on), True))
+
+    # --- as rows of all fields, one after another ------------------------------------------------------------
+
+    def flat_map(self, function: Callable[..., Any]) -> Query[Any]:
+        """All elements of the collections that the function returns."""
+        block = self._unnest(function, False)
+        return Query(selected(block, block.rows[-1]), self._owner)
+
+    def count(self) -> Query[int]:
+        """How many rows there are: one row of one number."""
+        return Query(self._block, self._owner).count()
+
+    def window(self, partition: Any = None, order: Any = None, *, frame: Any = None) -> Windowed[Any]:
+        """Each row with functions of its partition: `.select(lambda a, b, w: ...)`."""
+        from evercurrent.frontend.python.windows import Windowed
+
+        return Windowed(self, partition, order, frame)
+
+    def union_all(self, *others: AnyQuery) -> Self:
+        """The rows of all, as often as they come."""
+        return united(self, others)
+
+    def union(self, *others: AnyQuery) -> Self:
+        """The rows of all, each once."""
+        return united(self, others).distinct()
+
+    def intersect(self, other: AnyQuery) -> Self:
+        """The rows that are in both, each once."""
+        return combined(self, other, "intersect", False)
+
+    def intersect_all(self, other: AnyQuery) -> Self:
+        """The rows that are in both, as often as in the one that has fewer."""
+        return combined(self, other, "intersect", True)
+
+    def difference(self, other: AnyQuery) -> Self:
+        """The rows that the other does not have, each once."""
+        return combined(self, other, "except", False)
+
+    def difference_all(self, other: AnyQuery) -> Self:
+        """The rows, less one for each that the other has."""
+        return combined(self, other, "except", True)
 
 
 class Joined3(JoinedMany, Generic[A, B, C]):

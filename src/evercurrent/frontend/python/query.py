@@ -125,27 +125,27 @@ class Query(AnyQuery, Generic[T]):
 
     def union_all(self, *others: Query[T]) -> Query[T]:
         """The rows of all, as often as they come."""
-        return _united(self, others)
+        return united(self, others)
 
     def union(self, *others: Query[T]) -> Query[T]:
         """The rows of all, each once."""
-        return _united(self, others).distinct()
+        return united(self, others).distinct()
 
     def intersect(self, other: Query[T]) -> Query[T]:
         """The rows that are in both, each once."""
-        return _combined(self, other, "intersect", False)
+        return combined(self, other, "intersect", False)
 
     def intersect_all(self, other: Query[T]) -> Query[T]:
         """The rows that are in both, as often as in the one that has fewer."""
-        return _combined(self, other, "intersect", True)
+        return combined(self, other, "intersect", True)
 
     def difference(self, other: Query[T]) -> Query[T]:
         """The rows that the other does not have, each once."""
-        return _combined(self, other, "except", False)
+        return combined(self, other, "except", False)
 
     def difference_all(self, other: Query[T]) -> Query[T]:
         """The rows, less one for each that the other has."""
-        return _combined(self, other, "except", True)
+        return combined(self, other, "except", True)
 
     except_ = difference
     except_all = difference_all
@@ -236,7 +236,7 @@ def _joined(block: Block, owner: Any) -> Joined[Any, Any]:
     return Joined(block, owner)
 
 
-def _united(first: Q, others: Iterable[AnyQuery]) -> Q:
+def united(first: Q, others: Iterable[AnyQuery]) -> Q:
     owner = first._owner
     from evercurrent.frontend.python.recursion import Hole
 
@@ -251,6 +251,6 @@ def _united(first: Q, others: Iterable[AnyQuery]) -> Q:
     return made
 
 
-def _combined(left: Q, right: AnyQuery, kind: Any, all_: bool) -> Q:
+def combined(left: Q, right: AnyQuery, kind: Any, all_: bool) -> Q:
     left._owner_with(right)
     return left._like(joins.set_operation(kind, left._block, right._block, all_))

@@ -459,3 +459,25 @@ def test_typed_dicts() -> None:
     items.insert({"name": "pen", "price": 1.5})
     assert items.where(lambda i: i["price"] > 1).objects() == [{"name": "pen", "price": 1.5}]
     assert items.rows() == [("pen", 1.5)]
+
+
+def test_operators_over_joined_rows(world: World) -> None:
+    pairs = world.students.join(world.council, lambda s, c: s.id == c.member)
+    world.fill()
+    numbered = pairs.window(lambda s, c: s.id, lambda s, c: c.role).select(
+        lambda s, c, w: (c.role, w.row_number())
+    )
+    assert sorted(numbered.rows()) == [("guard", 1), ("head", 1), ("scribe", 2)]
+    assert pairs.count().objects() == [3]
+    assert sorted(pairs.flat_map(lambda s, c: s.tags).objects()) == ["x", "x", "x", "y", "y"]
+    heads = pairs.where(lambda s, c: c.role == "head")
+    assert [c.role for s, c in heads.objects()] == ["head"]
+    assert sorted(pairs.difference(heads).select(lambda s, c: c.role).objects()) == ["guard", "scribe"]
+    assert len(pairs.union_all(heads).rows()) == 4 and len(pairs.union(heads).rows()) == 3
+    assert pairs.intersect(heads).columns == [*Student._fields, *Council._fields]
+    optional = world.students.left_join(world.council, lambda s, c: s.id == c.member).distinct()
+    assert sum(c is None for s, c in optional.objects()) == 2
+    assert sorted(optional.where(lambda s, c: c is None).select(lambda s, c: s.name).objects()) == [
+        "Bob",
+        "Dee",
+    ]
