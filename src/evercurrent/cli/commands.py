@@ -15,8 +15,10 @@ from evercurrent.cli.pipeline import define as define_pipeline
 from evercurrent.cli.pipeline import steps
 from evercurrent.cli.settings import Settings
 from evercurrent.display import bytes_text
+from evercurrent.warehouse.applying import OnViolation
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.record import RunRecord
+from evercurrent.warehouse.quarantine import TABLE
+from evercurrent.warehouse.record import HEADER, RIGHT, RunRecord, row_of
 
 
 def bar(console: Console) -> Progress:
@@ -38,10 +40,16 @@ def define(db: Warehouse, pipeline: Path, settings: Settings, console: Console) 
             progress.update(task, advance=1, description=f"defining: {told.partition(':')[0]}")
 
 
-def refresh(db: Warehouse, full: Sequence[str], batch: str | None, console: Console) -> None:
+def refresh(
+    db: Warehouse, full: Sequence[str], batch: str | None, on_violation: OnViolation, console: Console
+) -> None:
     before = db.version
-    with console.status("refreshing"):
-        run = db.refresh(full=full, batch=batch)
+    with console.status("refreshing") as status:
+        db.listen(lambda stage: status.update(Text(f"refreshing: {stage}")))
+        try:
+            run = db.refresh(full=full, batch=batch, on_violation=on_violation)
+        finally:
+            db.listen(False)
     if run.repeated:
         console.print(Text(str(run)))
     elif run.version == before:
@@ -50,32 +58,18 @@ def refresh(db: Warehouse, full: Sequence[str], batch: str | None, console: Cons
         console.print(Text(run.headline()))
         for note in run.notes:
             console.print(Text(f"  {note}", style="dim"))
+        for name, rows in run.quarantined.items():
+            console.print(Text(f"  {rows:,} changes of {name} were set aside in {TABLE}", style="yellow"))
         console.print(views_table(run))
 
 
 def views_table(run: RunRecord) -> Table:
     """What was done for each view."""
     table = Table()
-    for name, right in (
-        ("view", False),
-        ("strategy", False),
-        ("rows in", True),
-        ("rows changed", True),
-        ("read", True),
-        ("seconds", True),
-        ("reason", False),
-    ):
+    for name, right in zip(HEADER, RIGHT, strict=True):
         table.add_column(name, justify="right" if right else "left", overflow="fold")
     for v in run.views:
-        table.add_row(
-            Text(v.view),
-            v.strategy,
-            f"{v.rows_in:,}",
-            f"{v.rows_changed:,}",
-            bytes_text(v.bytes_read),
-            f"{v.seconds:.2f}",
-            Text(v.reason),
-        )
+        table.add_row(*map(Text, row_of(v)))
     return table
 
 

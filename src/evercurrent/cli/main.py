@@ -1,7 +1,7 @@
 """`evercurrent`: run a pipeline of SQL views over a warehouse on Spark.
 
 evercurrent run pipeline.sql --warehouse DIR     define, take in what is new, show what was done
-evercurrent refresh --warehouse DIR [--full orders] [--batch NAME]
+evercurrent refresh --warehouse DIR [--full orders] [--batch NAME] [--on-violation quarantine]
 evercurrent explain --warehouse DIR [VIEW] [--stage program]
 evercurrent verify --warehouse DIR [VIEW ...]
 evercurrent history --warehouse DIR [--last 20]
@@ -75,6 +75,12 @@ def parser() -> argparse.ArgumentParser:
                 "--full", action="append", default=[], metavar="SOURCE", help="compare a source as a whole"
             )
             command.add_argument("--batch", metavar="NAME", help="a batch of this name is taken in only once")
+            command.add_argument(
+                "--on-violation",
+                choices=("refuse", "quarantine"),
+                default="refuse",
+                help="what becomes of changes that break a rule: all are refused, or those to blame are set aside",
+            )
     return top
 
 
@@ -128,13 +134,14 @@ def perform(options: argparse.Namespace, console: Console) -> int:
     from evercurrent.warehouse.database import Warehouse
 
     with console.status("starting Spark"):
-        db = Warehouse(local_session(options.master or settings.master or "local[*]", conf), warehouse)
+        session = local_session(options.master or settings.master or "local[*]", conf)
+        db = Warehouse(session, warehouse, progress=False)  # commands show bars of their own
     match options.command:
         case "run":
             commands.define(db, options.pipeline, settings, console)
-            commands.refresh(db, options.full, options.batch, console)
+            commands.refresh(db, options.full, options.batch, options.on_violation, console)
         case "refresh":
-            commands.refresh(db, options.full, options.batch, console)
+            commands.refresh(db, options.full, options.batch, options.on_violation, console)
         case "explain":
             commands.explain(db, options.view, options.stage, console)
         case "verify":

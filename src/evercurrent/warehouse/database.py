@@ -84,7 +84,7 @@ class Warehouse(PythonFace, StoredFace):
         folder = Folder(path)
         folder.make()
         self._core = Core(Engine(spark, folder, strategy))
-        self._core.progress.listener = progress
+        self.listen(progress)
         self._transaction: Transaction | None = None
         self.reload()
 
@@ -92,6 +92,10 @@ class Warehouse(PythonFace, StoredFace):
         from evercurrent.warehouse.python_views import WarehouseOwner
 
         return WarehouseOwner(self)
+
+    def listen(self, progress: Listener | bool | None) -> None:
+        """Call a function with the name of each stage of a run; False: no one, None: a line on a terminal."""
+        self._core.progress.listener = progress
 
     def reload(self) -> int:
         """Go to the newest version that any driver has committed; gives its number."""
