@@ -100,6 +100,7 @@ class Kind:
 
     def __iter__(self) -> Iterator[Object]:
         """The objects that are there."""
+        self.space.sort_out()
         if not self.dead:
             return iter(self.objects)
         alive = [o for o in self.objects if not o._gone]
@@ -110,6 +111,7 @@ class Kind:
         return iter(alive)
 
     def __len__(self) -> int:
+        self.space.sort_out()
         return len(self.objects) - self.dead
 
     def field(self, name: str) -> Field:

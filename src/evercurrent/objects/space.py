@@ -74,6 +74,7 @@ class Space:
         self.schema = Schema()
         self.kinds: dict[str, Kind] = {}
         self.live: list[Object | None] = [None]  # by identity
+        self.sorted_out = 1  # objects up to this one are listed by their kinds too
         self.buried: WeakValueDictionary[int, Object] = WeakValueDictionary()
         self.work = Work(self)
         self.back: Backward | None = None  # who refers to whom; from the first deletion on
@@ -209,7 +210,6 @@ class Space:
         """Give a new object its identity and its place."""
         thing.oid = len(self.live)
         self.live.append(thing)
-        thing._kind.objects.append(thing)
 
     def set(self, thing: Object, f: Field, value: Any) -> None:
         """Write a field in a transaction; the value is taken in already."""
@@ -252,6 +252,7 @@ class Space:
 
     def bury(self, thing: Object, cls: type[Object]) -> None:
         """Make an object, and its collections, say that it is gone."""
+        self.sort_out()  # whoever is gone is listed, so that it can come back
         thing._kind.dead += 1
         self.live[thing.oid] = None
         for f in thing._kind.fields:
@@ -274,6 +275,14 @@ class Space:
     def at(self, oid: int) -> Object | None:
         """The object of an identity."""
         return self.live[oid] if 0 < oid < len(self.live) else None
+
+    def sort_out(self) -> None:
+        """List the objects that were made since the last time under their kinds."""
+        end = len(self.live)
+        for thing in self.live[self.sorted_out : end]:
+            if thing is not None:
+                thing._kind.objects.append(thing)
+        self.sorted_out = end
 
     def extent(self, name: str) -> Iterator[Object]:
         """The objects of a class and of all that extend it."""
@@ -319,7 +328,6 @@ class Space:
             "dirty": self.work.dirty,
             "live": self.live,
             "born": self.live.append,
-            "own": kind.objects.append,
             "create": object.__new__,
             "cls": kind.cls,
             "set": self.set,

@@ -242,7 +242,7 @@ def constructor_source(kind: Kind, traits: Traits, make: bool = False) -> str:
     apart = [f"{local[f.position]} is None" for f in (*many, *ends) if f not in quick_ends]
     lines.append(f"    if {' and '.join([f'len({p}A) == 1', *apart])}:")
     noted = [f"{p}back.note(self)"] if traits.tracked and any(f.refers for f in kind.fields) else []
-    join = [f"self.oid = {p}oid", f"{p}born(self)", f"{p}own(self)"]
+    join = [f"self.oid = {p}oid", f"{p}born(self)"]
     if not traits.told:
         held = {f.position: local[f.position] for f in singles}
         quick, claim = _keys(kind, local)
