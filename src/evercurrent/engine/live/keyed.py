@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from evercurrent.data.types import BIGINT
 from evercurrent.delta.program import WEIGHT, Finalize, Keyed
 from evercurrent.engine.live.layout import Layout
 from evercurrent.engine.live.reads import Entry, read
@@ -81,6 +82,9 @@ def write_output(
     names = [x.name for x in layout.fields] + [x.name for x in layout.state.accumulators] + [WEIGHT]
     for n in names:
         scope.define(n, read(entry, n, namespace))
+    if layout.permanent and not function.scalar:
+        # The entry of a scalar aggregate that shares the state stays when there is nothing: law P3 holds for its weight.
+        writer.open(f"if {scope.value(Column(WEIGHT, BIGINT, False))}:")
     if not is_unit(relation, layout):
         many = scope.assign(scope.value(function.multiplicity))
         writer.open(f"if {many}:")

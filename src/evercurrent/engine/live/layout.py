@@ -110,8 +110,18 @@ def lay_out(program: Program) -> dict[str, Layout]:
         for step in rule.steps:
             if isinstance(step, Lookup):
                 _want(looked_up, states[step.state], [name for name, _ in step.match], False)
-    keyed = {r.state: r for r in program.relations if isinstance(r, Keyed)}
+    keyed = {
+        r.state: r for r in sorted(_keyed(program), key=_is_scalar)
+    }  # of several readers a scalar one counts
     return {s.name: _choose(s, looked_up[s.name], keyed.get(s.name)) for s in program.states}
+
+
+def _keyed(program: Program) -> Iterator[Keyed]:
+    return (r for r in program.relations if isinstance(r, Keyed))
+
+
+def _is_scalar(keyed: Keyed | None) -> bool:
+    return keyed is not None and isinstance(keyed.function, Finalize) and keyed.function.scalar
 
 
 def rules_of(program: Program) -> Iterator[Rule]:
@@ -137,7 +147,7 @@ def _choose(state: State, wanted: dict[tuple[int, ...], bool], keyed: Keyed | No
     flat = Path(every, (), "flat")
     payload = _payload(state)
     paths = [path(key, single and payload != "count") for key, single in sorted(wanted.items())]
-    scalar = isinstance(keyed, Keyed) and isinstance(keyed.function, Finalize) and keyed.function.scalar
+    scalar = _is_scalar(keyed)
     # A group's functions read entries by all columns: they want one flat dictionary. Otherwise entries live in an index,
     # without a second dictionary, if there is one that finds them by their columns.
     homes = [p for p in paths if p.key[-1] < len(every)]
