@@ -439,12 +439,12 @@ class Warehouse(PythonFace, StoredFace):
 
         `changes` are numbers of changed rows by table, say `{"orders": 100}`.
         """
-        from evercurrent.warehouse.explaining import explain_all
+        from evercurrent.warehouse.explaining import explain_all, explain_view
 
-        if view is not None:
-            return self.view(view).explain(stage, changes=changes)
         with self._core.lock:
-            return explain_all(self._core, changes)
+            if view is None:
+                return explain_all(self._core, changes)
+            return explain_view(self._core, self._core.view(view), stage, changes)
 
     def compact(self) -> int:
         """Merge the segments of every store; gives how many stores were merged."""
