@@ -149,7 +149,9 @@ class Engine:
             return EMPTY
         self.folder.orders.setdefault(store, leading(types))
         names = [f"c{i}" for i in range(len(types))]
-        return self.folder.write(store, rows_to_arrow(types, names, entries, "w"))
+        segment = self.folder.write(store, rows_to_arrow(types, names, entries, "w"))
+        self.pool.remember(segment, entries)
+        return segment
 
     def rows(self, store: Store, types: Sequence[Type]) -> list[tuple[Row, int]]:
         """The rows of a store, consolidated, in the driver's hands."""

@@ -104,12 +104,20 @@ class Pool:
             self.spend(len(found))
             return found
         rows = self._decode(self.table(file, schema), types)
+        self._keep(file, rows)
+        return rows
+
+    def remember(self, segment: Segment, entries: Sequence[tuple[Row, int]]) -> None:
+        """Keep rows that were just written: they are about to be read."""
+        (file,) = segment.files
+        self._keep(file, [(*row, w) for row, w in entries])
+
+    def _keep(self, file: str, rows: list[tuple[Any, ...]]) -> None:
         self.decoded[file] = rows
         self.decoded_rows += len(rows)
         while self.decoded_rows > CACHE_ROWS and self.decoded:
             _, old = self.decoded.popitem(last=False)
             self.decoded_rows -= len(old)
-        return rows
 
     def spend(self, rows: int) -> None:
         self.budget -= rows

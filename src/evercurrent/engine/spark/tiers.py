@@ -32,7 +32,7 @@ def due(store: Store) -> tuple[Segment, ...]:
         run = 0
         while run < len(sizes) and sizes[-1 - run] <= limit:
             run += 1
-        if run >= FAN:
+        if sizes[len(sizes) - run :].count(limit) >= FAN:  # smaller ones after them come along
             return store.recent[-run:]
     return ()
 
