@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+import evercurrent as ec
 from tests.oql.events import Event
 from tests.oql.mirror import Mirror
+from tests.oql.oracle.scalars import OqlError
 from tests.oql.oracle.values import key
 from tests.oql.schemas import COMPANY
 
@@ -24,3 +28,37 @@ def test_rows_that_wait_are_netted_whether_written_in_a_transaction_or_not() -> 
     assert key(mirror.shown("v")) == key(mirror.oracle.value(text))
     mirror.happen(Event("set", ann, "name", "Bob"))
     assert mirror.db._session.maintenance.lazy._net() == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "fails"),
+    [
+        ("select (select p.e.name[1] from p in partition) from e in Employees group by d: e.dept", True),
+        (
+            "select (select p.e.name[1] from p in partition) from e in Employees group by d: e.dept "
+            "having count(partition) > 1",
+            False,
+        ),
+        ("select d.name[1] from e in Employees group by d: e.dept having d != nil", False),
+        (
+            "select d from e in Employees group by d: e.dept having max(select p.e.name[1] from p in partition) = 'n'",
+            True,
+        ),
+    ],
+)
+def test_an_index_inside_of_groups(text: str, fails: bool) -> None:
+    """What may be out of range is asked of the groups that are shown."""
+    mirror = Mirror(COMPANY)
+    dev = mirror.new("department", name="dev")
+    mirror.new("employee", name="Ann", dept=dev)
+    mirror.new("employee", name="Ben", dept=dev)
+    mirror.new("employee", name="X")
+    if fails:
+        with pytest.raises(OqlError):
+            mirror.strict.value(text)
+        with pytest.raises(ec.EvaluationError, match="out of range"):
+            mirror.asked(text)
+    else:
+        assert key(mirror.asked(text)) == key(mirror.strict.value(text))
+    mirror.db.oql(f"define v as {text};")
+    assert key(mirror.shown("v")) == key(mirror.oracle.value(text))

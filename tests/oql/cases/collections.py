@@ -51,6 +51,11 @@ COMPANY = (
         "select e.name from e in Employees where e.age = any (list(30, 39))",
         lambda g: bag("Ben", "Cid"),
     ),
+    (
+        "nil_equals_no_scalar",
+        "select e.name from e in Employees where e.salary = some (select x.salary from x in Employees)",
+        lambda g: bag("Ann", "Ben", "Cid"),
+    ),
     ("avg", "avg(select e.age from e in Employees)", lambda g: 41.5),
     ("sum_of_bag", "sum(select e.salary from e in Employees)", lambda g: 200),
     ("sum_of_set", "sum(select distinct e.salary from e in Employees)", lambda g: 150),

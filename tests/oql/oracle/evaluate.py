@@ -122,7 +122,8 @@ class Oracle:
             case Binary():
                 return self.binary(node, scope, types)
             case Compared(operator, quantifier, left, right):
-                one, two_valued = at(left), self.two_valued(left, right, types)
+                kinds = (type_of(left, types, self), self.element_type(right, types))
+                one, two_valued = at(left), any(isinstance(k, tuple) or k == "nil" for k in kinds)
                 results = [self.compare(operator, one, other, two_valued) for other in elements(at(right))]
                 return functools.reduce(
                     scalars.both if quantifier == "all" else scalars.either, results, quantifier == "all"

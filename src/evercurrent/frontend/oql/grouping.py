@@ -24,7 +24,7 @@ from evercurrent.calculus.nodes import (
     Relation,
     Scalar,
 )
-from evercurrent.calculus.scope import free_variables, substitute_qualifiers, substitute_term
+from evercurrent.calculus.scope import free_variables, substitute, substitute_qualifiers, substitute_term
 from evercurrent.calculus.walk import nodes, rewrite_term, term_with_parts, with_parts
 from evercurrent.data.types import Member, Struct
 from evercurrent.frontend.oql import syntax
@@ -214,11 +214,14 @@ def grouped(
     names["partition"] = partition
     scope = replace(around, names=names, rows=partition)
     grouping = Grouping(context, rows.qualifiers, labels, columns, placeholder, variable)
+    first = len(context.checks)
     having = TRUE if node.having is None else at.condition(context, scope, node.having)
+    after_having = len(context.checks)
     element = projection(context, scope, node, rows, at)
     order = order_of(context, scope, node, at)
     packed = [having, *pack(element), *(k.term for k in order)]
     found = [grouping.rewritten(term) for term in packed]
+    checks = [grouping.in_query(check.query) for check in context.checks[first:]]
     group, final = grouping.group()
     terms: Iterator[Term] = iter([substitute_term(t, {variable.name: final}) for t in found])
     filters = () if having == TRUE else (Filter(next(terms)),)
@@ -226,7 +229,17 @@ def grouped(
         next(terms)
     made = unpack(element, terms)
     keys = tuple(replace(k, term=next(terms)) for k in order)
+    for i, query in enumerate(checks, first):
+        over = (Generator(final, group), *(filters if i >= after_having else ()))
+        query = substitute(query, {variable.name: final})
+        context.checks[i] = replace(context.checks[i], query=_under(query, len(around.active), over))
     return (Generator(final, group), *filters), made, keys
+
+
+def _under(query: Query, outer: int, over: tuple[Qualifier, ...]) -> Query:
+    """A check of something inside of groups, asked for every group; the first qualifiers are those around the select."""
+    assert isinstance(query, Comprehension)
+    return replace(query, qualifiers=(*query.qualifiers[:outer], *over, *query.qualifiers[outer:]))
 
 
 __all__ = ["Grouping", "One", "free_variables", "grouped"]
