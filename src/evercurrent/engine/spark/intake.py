@@ -9,8 +9,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from evercurrent.data.types import Member
-from evercurrent.engine.spark.engine import LARGE_ROWS, SMALL_ROWS, Engine
+from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
 from evercurrent.engine.spark.files import Segment
+from evercurrent.engine.spark.frames import LARGE_ROWS
 from evercurrent.engine.spark.layout import leading
 from evercurrent.engine.spark.shapes import W, consolidate, row_schema
 from evercurrent.engine.spark.types import spark_type
