@@ -13,6 +13,7 @@ from bench import (
     parser_bench,
     python_bench,
     report,
+    spark_bench,
     stream_bench,
     views_bench,
 )
@@ -27,18 +28,23 @@ BENCHMARKS = {
     "analyser": analyser_bench.run,
     "parser": parser_bench.run,
     "python": python_bench.run,
+    "spark": spark_bench.run,
 }
+ON_REQUEST = ("spark",)
+"""Run only where they are named: this one needs Java, and hours at full size."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"which: {', '.join(BENCHMARKS)}; all of them by default")
+    parser.add_argument(
+        "names", nargs="*", help=f"which: {', '.join(BENCHMARKS)}; all but {', '.join(ON_REQUEST)} by default"
+    )
     parser.add_argument("--quick", action="store_true", help="smaller data, fewer repeats: a minute or two")
     options = parser.parse_args()
     unknown = set(options.names) - set(BENCHMARKS)
     if unknown:
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}")
-    for name in options.names or list(BENCHMARKS):
+    for name in options.names or [n for n in BENCHMARKS if n not in ON_REQUEST]:
         start = time.perf_counter()
         try:
             result = BENCHMARKS[name](options.quick)
