@@ -33,6 +33,8 @@ ROOT = Path(__file__).resolve().parent
 THOROUGH = (
     "laws",
     "conformance/test_conformance.py",
+    "oql/test_conformance.py",
+    "oql/test_random.py",
     "unit/delta/test_derive.py",
     "unit/algebra/test_random.py",
     "unit/calculus/test_against_duckdb.py",

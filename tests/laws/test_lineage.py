@@ -41,7 +41,7 @@ from evercurrent.session.why import base_plan
 from tests.laws.chooser import Seeded
 from tests.laws.world import VIEW, World
 
-SEEDS = range(int(os.environ.get("EVERCURRENT_SEEDS", "60")))
+SEEDS = range(int(os.environ.get("EVERCURRENT_SEEDS", "30")))
 CHAINED = Scan | Constant | Select | Map | Join | Unnest | Union | Distinct | Fixpoint
 
 

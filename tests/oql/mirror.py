@@ -11,11 +11,9 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 import evercurrent as ec
-from evercurrent.data.representation import Record
-from evercurrent.objects.handles import Object as Handle
 from tests.oql.events import Event, apply
 from tests.oql.oracle.evaluate import Oracle
-from tests.oql.oracle.model import MANY, Model, Object
+from tests.oql.oracle.model import Model, Object
 from tests.oql.oracle.values import UNDEFINED, Bag, Dictionary, Set, Struct, key
 from tests.oql.schemas import Schema
 
@@ -95,11 +93,11 @@ class Mirror:
             return value
         if isinstance(value, datetime.datetime):
             return value.replace(tzinfo=None)
-        if repr(value) == "undefined":
+        if value is ec.UNDEFINED:
             return UNDEFINED
-        if isinstance(value, Handle):
-            return self.plain.get(value.oid) or Made.of(self, value)
-        if isinstance(value, Record):
+        if isinstance(value, ec.Object):
+            return self.plain[value.oid]
+        if isinstance(value, ec.Record):
             return Struct(tuple((n, self.outside(v)) for n, v in value.items()))
         if isinstance(value, Mapping):
             return Dictionary({k: self.outside(v) for k, v in value.items()})
@@ -115,10 +113,8 @@ class Mirror:
         """Every property of every object, on both sides; for comparison."""
         found: dict[str, Any] = {}
         for plain, handle in self.handles.items():
-            for prop, t in self.model.properties(plain.of.name).items():
+            for prop in self.model.properties(plain.of.name):
                 theirs = self.outside(handle[prop])
-                if isinstance(t, tuple) and t[0] in MANY and t[0] == "list":
-                    theirs = list(theirs)
                 mine = self.model.read(plain, prop)
                 if key(theirs) != key(mine):
                     found[f"{plain!r}.{prop}"] = (theirs, mine)
@@ -130,11 +126,3 @@ class Mirror:
 
     def shown(self, view: str) -> Any:
         return self.outside(self.db.view(view).value())
-
-
-class Made:
-    """An object that a query constructed."""
-
-    @staticmethod
-    def of(mirror: Mirror, handle: Any) -> Any:
-        raise AssertionError(f"an object that is not known: {handle!r}")

@@ -18,8 +18,10 @@ from tests.oql.oracle.values import key
 from tests.oql.schemas import COMPANY, SHOP
 
 CASES = (*selects.CASES, *expressions.CASES, *collections.CASES)
-BATCH = 4
+BATCH = 6
 """So many events make a transaction."""
+MODES = ("strict", "lazy", "hybrid")
+"""Cases take turns; `test_random` tries every mode with everything."""
 
 
 def filled(schema: str, db: Any = None) -> tuple[Mirror, Any]:
@@ -54,7 +56,7 @@ def test_case(case: Case) -> None:
         for oracle in (mirror.oracle, mirror.strict):
             oracle.value(case.defines)
         mirror.db.oql(case.defines)
-    mirror.db.oql(f"define v as {case.query};")
+    mirror.db.oql(f"define v as {case.query};", mode=MODES[CASES.index(case) % 3])
     assert key(mirror.shown("v")) == key(case.value(graph)), f"{mirror.shown('v')!r}"
     ask(mirror, case)
     mirror.story.clear()

@@ -10,13 +10,15 @@ from tests.laws.chooser import Seeded
 from tests.oql.events import event
 from tests.oql.mirror import Mirror
 from tests.oql.oracle.values import key
-from tests.oql.schemas import COMPANY, SHOP, ZOO
+from tests.oql.schemas import COMPANY, SHOP, ZOO, ZOO_OF_ARRAYS
 
-SEEDS = range(int(os.environ.get("EVERCURRENT_SEEDS", "8")))
+SEEDS = range(int(os.environ.get("EVERCURRENT_SEEDS", "5")))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("schema", [COMPANY, SHOP, ZOO], ids=["company", "shop", "zoo"])
+@pytest.mark.parametrize(
+    "schema", [COMPANY, SHOP, ZOO, ZOO_OF_ARRAYS], ids=["company", "shop", "zoo", "arrays"]
+)
 def test_objects_follow(schema, seed: int) -> None:
     c = Seeded(seed)
     mirror = Mirror(schema)

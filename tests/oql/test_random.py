@@ -17,9 +17,9 @@ from tests.oql.mirror import Mirror
 from tests.oql.oracle.scalars import OqlError
 from tests.oql.oracle.values import key
 from tests.oql.queries import query
-from tests.oql.schemas import COMPANY, SHOP, ZOO
+from tests.oql.schemas import COMPANY, SHOP, ZOO, ZOO_OF_ARRAYS
 
-SEEDS = range(int(os.environ.get("EVERCURRENT_SEEDS", "25")))
+SEEDS = range(int(os.environ.get("EVERCURRENT_SEEDS", "12")))
 MODES = ("strict", "lazy", "hybrid")
 
 
@@ -77,3 +77,9 @@ def test_shop(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_zoo(seed: int) -> None:
     follow(ZOO, seed)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_zoo_of_arrays(seed: int) -> None:
+    """Collections that are kept in the rows of their owners."""
+    follow(ZOO_OF_ARRAYS, 5000 + seed)
