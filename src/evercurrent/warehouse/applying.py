@@ -34,6 +34,7 @@ from evercurrent.warehouse.quarantine import (
 )
 from evercurrent.warehouse.record import RunRecord
 from evercurrent.warehouse.transactions import Transaction
+from evercurrent.warehouse.trials import UNITS
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.database import Warehouse
@@ -198,10 +199,7 @@ def refusing_assertions(core: Core) -> Iterator[None]:
         yield
     except ConstraintError as problem:
         if problem.constraint.lower() in core.catalog.assertions:
-            problem.hint = (
-                f"the batch is refused as a whole: which changes are to blame is looked for in batches of at "
-                f"most {SMALL_ROWS:,} rows"
-            )
+            problem.hint = f"the batch is refused as a whole: which changes are to blame is looked for among at most {UNITS:,}"
         raise
 
 

@@ -38,7 +38,7 @@ from evercurrent.warehouse.core import Core, is_source
 from evercurrent.warehouse.judging import MISSING, Aside, judge
 from evercurrent.warehouse.partial import Partial, aside_store, table_store
 from evercurrent.warehouse.parts import always_full
-from evercurrent.warehouse.trials import TRIALS, TooMany, aside, to_set_aside, units_of
+from evercurrent.warehouse.trials import TRIALS, UNITS, TooMany, aside, to_set_aside, units_of
 
 TABLE = "evercurrent_quarantine"
 DEFINITION = (
@@ -135,8 +135,8 @@ def to_blame(
         return to_set_aside(candidates, rest, violations)
     except TooMany:
         error.hint = (
-            f"the batch is refused as a whole: in {TRIALS:,} trials it was not found which of its "
-            f"{len(candidates):,} changes are to blame"
+            f"the batch is refused as a whole: which of its {len(candidates):,} changes are to blame is looked for "
+            f"among at most {UNITS:,}, in at most {TRIALS:,} trials"
         )
         raise error from None
 

@@ -27,6 +27,8 @@ from evercurrent.warehouse.judging import Aside, unit_of
 
 TRIALS = 5_000
 """After so many it is given up."""
+UNITS = 20_000
+"""Among more units none is looked for: a trial costs what a batch does."""
 
 Unit = tuple[str, tuple[tuple[Row, int], ...]]
 """A table, and the changes that stay together."""
@@ -54,6 +56,8 @@ def units_of(stores: Mapping[str, Store], deltas: Mapping[str, ZSet]) -> list[Un
 
 def to_set_aside(units: Sequence[Unit], taken: Mapping[str, ZSet], violations: Violations) -> list[Unit]:
     """The units to leave out, so that with the others, and what is taken already, nothing is violated."""
+    if len(units) > UNITS:
+        raise TooMany
     trials = 0
 
     def asked(chosen: Sequence[Unit]) -> frozenset[object]:
