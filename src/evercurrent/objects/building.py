@@ -147,9 +147,13 @@ def _write_rows(kind: Kind) -> None:
 
 
 def rewrite(kind: Kind, traits: Traits, readers: Readers) -> None:
-    """Give a class the constructor and the setters that its readers ask for."""
-    space = kind.space
-    names: dict[str, Any] = {PRIVATE + name: value for name, value in space.names(kind).items()}
+    """Give a class the constructor and the setters that its readers ask for.
+
+    All of them, whenever they were written, share the names that they refer to; and `make` stays one function, so that
+    whoever holds it makes objects that every view hears of.
+    """
+    space, names = kind.space, kind.names
+    names.update({PRIVATE + name: value for name, value in space.names(kind).items()})
     for f in kind.fields:
         i = f.position
         names[f"{PRIVATE}in{i}"], names[f"{PRIVATE}take{i}"], names[f"{PRIVATE}f{i}"] = f.inside, f.take, f
@@ -160,10 +164,16 @@ def rewrite(kind: Kind, traits: Traits, readers: Readers) -> None:
         table = kind.sheets[n].table
         names[f"{PRIVATE}i{n}"] = readers.trigger(table, 1, traits.journal)
         names[f"{PRIVATE}d{n}"] = readers.trigger(table, -1, traits.journal)
-    text = source(kind, traits, kind.fields)
-    _run(text, names, f"class {kind.name}")
+    if traits == kind.traits:
+        return
+    kind.traits = traits
+    _run(source(kind, traits, kind.fields), names, f"class {kind.name}")
     cls: Any = kind.cls
-    cls.__init__, kind.make = names["__init__"], names["make"]
+    cls.__init__ = names["__init__"]
+    if kind.make is None:
+        kind.make = names["make"]
+    else:
+        kind.make.__code__ = names["make"].__code__
     for f in kind.fields:
         f.set = (
             _readonly(kind, f) if _is_readonly(f) else (_assign(f) if f.many else names[f"set_{f.position}"])

@@ -62,9 +62,10 @@ class Classes:
     def maker(self, name: str) -> Callable[..., Any]:
         """The quickest way to make objects of a class: a function that takes what the class takes.
 
-        Calling a class with named arguments costs Python more than calling a function. Take it again after defining views.
+        Calling a class with named arguments costs Python more than calling a function.
         """
-        return kind_of(self._session, name).make
+        found: Callable[..., Any] = kind_of(self._session, name).make
+        return found
 
     def __dir__(self) -> list[str]:
         return list(self)

@@ -85,7 +85,9 @@ class Kind:
     undone: type[Object] = None  # type: ignore[assignment]
     snapshot: Callable[[Any], tuple[Any, ...]] = field(default=lambda o: ())
     restore: Callable[[Any, Any], None] = field(default=lambda o, s: None)
-    make: Callable[..., Any] = field(default=lambda: None)  # as calling `cls`, but quicker
+    make: Any = None  # the function that does what calling `cls` does, but quicker
+    names: dict[str, Any] = field(default_factory=dict)  # what the written functions refer to
+    traits: object = None  # what they were written for
     named: dict[str, Field] = field(default_factory=dict)
     read: tuple[Sheet, ...] = ()  # the sheets that somebody reads
     keys: tuple[Key, ...] = ()

@@ -471,3 +471,17 @@ def _loop(db: ec.Database, ann: Any) -> None:
         with db.transaction():
             ann.salary = ann.salary + 1
         db.new("employee", salary=1)
+
+
+def test_a_maker_stays_right_when_views_change(db: ec.Database) -> None:
+    make = db.classes.maker("person")
+    make(name="a")
+    db.execute("CREATE VIEW names AS SELECT name, age FROM Persons")
+    b = make(name="b", age=3)
+    db.execute("CREATE VIEW ages AS SELECT SUM(age) AS s FROM Persons")
+    b.age = 4
+    make("c", 5)
+    assert sorted(db.view("names").rows()) == [("a", None), ("b", 4), ("c", 5)]
+    assert db.view("ages").rows() == [(9,)] and db.verify()
+    with pytest.raises(TypeError):
+        make(nothing=3)
