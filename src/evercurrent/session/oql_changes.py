@@ -138,6 +138,3 @@ def value_changes(
             if deltas:
                 found[name] = ValueChange(name, view.shape, deltas, number, catalog, handle)
     return found
-
-
-__all__ = ["Inside", "ValueChange", "relations_of_view", "value_changes"]

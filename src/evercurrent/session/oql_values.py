@@ -17,7 +17,7 @@ from evercurrent.data.types import Member, Type
 from evercurrent.data.values import giver as shown
 from evercurrent.data.values import sort_key
 from evercurrent.data.zset import Row
-from evercurrent.frontend.oql.kinds import DEFINED, VALUE, Atom, Coll, Dict, Kind, Obj, Rec, Slot
+from evercurrent.frontend.oql.kinds import Atom, Coll, Dict, Kind, Obj, Rec, Slot
 from evercurrent.frontend.oql.layout import Flat, Layout, Order, Part, Shape, Spread
 
 Handle = Callable[[int], Any]
@@ -176,6 +176,3 @@ def slot_giver(slot: Slot, handle: Handle) -> Callable[[Any], Any]:
     if not slot.undefined:
         return give
     return lambda value: UNDEFINED if value is None or not value[1] else give(value[0])
-
-
-__all__ = ["DEFINED", "VALUE", "Stitcher", "giver", "ordered"]

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from evercurrent.data.types import BIGINT, Null
 from evercurrent.frontend.oql import collections as colls
-from evercurrent.frontend.oql import syntax
+from evercurrent.frontend.oql import lists, syntax
 from evercurrent.frontend.oql.aggregates import AGGREGATES, aggregated, count, exists
 from evercurrent.frontend.oql.context import Context, Scope, caution, near, wrong
-from evercurrent.frontend.oql.forms import article, distinct, guarded, many, one
+from evercurrent.frontend.oql.forms import article, distinct, guarded, many
 from evercurrent.frontend.oql.kinds import TRUTH, Atom, Coll, Dict
 from evercurrent.frontend.oql.operators import function
 from evercurrent.frontend.oql.select import Translators
@@ -123,11 +123,8 @@ def _of_collection(context: Context, scope: Scope, node: syntax.Call, name: str,
         case "first" | "last":
             if source.shape != "list":
                 raise wrong(f"a {source.shape} has no {name} element", place, "order by makes a list")
-            return colls.edge(context, source, name == "last")
+            return lists.edge(context, source, name == "last")
         case "listtoset":
             return distinct(context, replace(source, shape="bag", order=()))
         case _:
             return colls.flattened(context, source, place)
-
-
-__all__ = ["call", "one"]

@@ -25,7 +25,6 @@ from evercurrent.frontend.oql.layout import Layout, Order, read_whole
 from evercurrent.frontend.oql.shred import shred
 from evercurrent.frontend.oql.translate import expression
 from evercurrent.frontend.oql.values import Expr, Made, Many
-from evercurrent.source import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +106,3 @@ def _view(
         shape=shape,
         **options,
     )
-
-
-__all__ = ["Place", "Question", "question", "translated", "views"]

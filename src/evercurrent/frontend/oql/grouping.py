@@ -24,7 +24,7 @@ from evercurrent.calculus.nodes import (
     Relation,
     Scalar,
 )
-from evercurrent.calculus.scope import free_variables, substitute, substitute_qualifiers, substitute_term
+from evercurrent.calculus.scope import substitute, substitute_qualifiers, substitute_term
 from evercurrent.calculus.walk import nodes, rewrite_term, term_with_parts, with_parts
 from evercurrent.data.types import Member, Struct
 from evercurrent.frontend.oql import syntax
@@ -32,7 +32,7 @@ from evercurrent.frontend.oql.context import Context, Scope, wrong
 from evercurrent.frontend.oql.forms import decoded, encoded, one
 from evercurrent.frontend.oql.kinds import Slot
 from evercurrent.frontend.oql.operators import true_where_equal
-from evercurrent.frontend.oql.values import Expr, Made, Many, One, pack, unpack
+from evercurrent.frontend.oql.values import Expr, Made, Many, pack, unpack
 from evercurrent.term import build
 from evercurrent.term.build import TRUE, conjunction
 from evercurrent.term.nodes import Aggregate, Field, SortKey, Term, Variable
@@ -240,6 +240,3 @@ def _under(query: Query, outer: int, over: tuple[Qualifier, ...]) -> Query:
     """A check of something inside of groups, asked for every group; the first qualifiers are those around the select."""
     assert isinstance(query, Comprehension)
     return replace(query, qualifiers=(*query.qualifiers[:outer], *over, *query.qualifiers[outer:]))
-
-
-__all__ = ["Grouping", "One", "free_variables", "grouped"]

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from evercurrent.calculus.nodes import Comprehension, Filter, Generator, Group, Qualifier
+from evercurrent.calculus.nodes import Filter, Generator, Group, Qualifier
 from evercurrent.data.types import Member, Struct
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.aggregates import AGGREGATES
 from evercurrent.frontend.oql.context import Context, Scope, unsupported, wrong
 from evercurrent.frontend.oql.forms import columns, comprehension, distinct, many, one
 from evercurrent.frontend.oql.grouping import grouped
-from evercurrent.frontend.oql.kinds import Coll, Dict, Obj
+from evercurrent.frontend.oql.kinds import Coll, Dict
 from evercurrent.frontend.oql.values import Expr, Made, Many, renamed
 from evercurrent.term import build
 from evercurrent.term.aggregates import aggregate
@@ -190,6 +190,3 @@ def is_collection(context: Context, scope: Scope, node: syntax.Node, at: Transla
     kind = at.expression(context, scope, node).kind
     del context.cautions[cautions:], context.checks[checks:]
     return isinstance(kind, Coll | Dict)
-
-
-__all__ = ["Comprehension", "Obj", "Rows", "Translators", "has_shorthand", "is_collection", "select"]

@@ -25,7 +25,7 @@ from evercurrent.frontend.oql.layout import Flat, Layout, Order, Part, Shape, Sp
 from evercurrent.frontend.oql.values import Expr, Made, Many, One, mapped, pack
 from evercurrent.term import build
 from evercurrent.term.build import TRUE
-from evercurrent.term.nodes import Field, SortKey, Term, Variable
+from evercurrent.term.nodes import Term, Variable
 from evercurrent.term.nullable import nullable
 
 ROWS = "rows"
@@ -183,6 +183,3 @@ def _replacing(terms: dict[Term, Term]) -> Callable[[Term], Term]:
         return found if found is not None else term_with_parts(term, on_query, on_term)
 
     return on_term
-
-
-__all__ = ["ROWS", "Field", "Shredded", "SortKey", "shred"]

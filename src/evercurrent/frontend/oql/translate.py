@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from evercurrent.calculus.nodes import Filter
-from evercurrent.data.types import DATE, DOUBLE, INT, STRING, TIMESTAMP, Boolean, Reference, String
+from evercurrent.data.types import Boolean, String
 from evercurrent.errors import QueryError
 from evercurrent.frontend.oql import collections as colls
-from evercurrent.frontend.oql import syntax
+from evercurrent.frontend.oql import lists, syntax
 from evercurrent.frontend.oql.aggregates import compared, holds, member_of, quantified
 from evercurrent.frontend.oql.calls import call
+from evercurrent.frontend.oql.casts import cast, narrowed
+from evercurrent.frontend.oql.constants import constant, number_range
 from evercurrent.frontend.oql.context import Context, Scope, caution, near, wrong
-from evercurrent.frontend.oql.forms import article, guarded, many, one, present
-from evercurrent.frontend.oql.kinds import NIL, STRING_KIND, TRUTH, Atom, Coll, Dict, Obj
+from evercurrent.frontend.oql.forms import article, many, one
+from evercurrent.frontend.oql.kinds import TRUTH, Atom, Coll, Dict, Obj
 from evercurrent.frontend.oql.methods import operation
 from evercurrent.frontend.oql.names import named_object
 from evercurrent.frontend.oql.operators import (
@@ -35,7 +36,7 @@ from evercurrent.frontend.oql.strings import character, like, substring
 from evercurrent.frontend.oql.values import Expr, Made, Many, One, renamed
 from evercurrent.frontend.oql.views import defined_view
 from evercurrent.term import build
-from evercurrent.term.nodes import Cast, Literal, Term
+from evercurrent.term.nodes import Term
 
 SETS = ("union", "except", "intersect")
 
@@ -61,7 +62,7 @@ def expression(context: Context, scope: Scope, node: syntax.Node) -> Expr:
             ends = [atom(context, expression(context, scope, n), n.place) for n in (low, high)]
             if isinstance(value.kind, Atom):
                 return substring(context, value, ends[0], ends[1], place)
-            return colls.sliced(context, value, ends[0], ends[1], place)
+            return lists.sliced(context, value, ends[0], ends[1], place)
         case syntax.Unary("not", of):
             return negated(truth(context, expression(context, scope, of), of.place))
         case syntax.Unary(sign, of, place):
@@ -96,7 +97,8 @@ def expression(context: Context, scope: Scope, node: syntax.Node) -> Expr:
                 context, kind, [expression(context, scope, i) for i in items], place
             )
         case syntax.Range(kind, low, high, place):
-            return _range(context, scope, node)
+            ends = [atom(context, expression(context, scope, n), n.place) for n in (low, high)]
+            return number_range(kind, ends[0], ends[1], place)
         case syntax.Cast(name, of, place):
             return cast(context, scope, name, expression(context, scope, of), node)
         case syntax.Select():
@@ -124,29 +126,6 @@ def _bound(context: Context, scope: Scope, node: syntax.Quantified) -> tuple[Man
     source = many(context, expression(context, scope, node.collection), node.collection.place)
     source = renamed(source, context.names, node.variable)
     return source, scope.with_name(node.variable, source.element).under(*source.qualifiers)
-
-
-def constant(node: syntax.Constant) -> One:
-    match node.type:
-        case "nil":
-            return One(NIL, build.null())
-        case "undefined":
-            return One(NIL, build.null(), build.FALSE)
-        case "string":
-            return One(STRING_KIND, build.lit(node.value.replace("\\\\", "\\"), STRING))
-        case "float":
-            return One(Atom(DOUBLE), build.lit(node.value, DOUBLE))
-        case "date" | "timestamp" | "time":
-            if node.type == "time":
-                raise wrong("there is no type for a time of day", node.place, "use a timestamp, or a string")
-            type = DATE if node.type == "date" else TIMESTAMP
-            term = build.cast(build.lit(node.value), type, strict=False, place=node.place)
-            if isinstance(term, Literal) and term.value is None:
-                raise wrong(f"{node.value!r} is not a {node.type}", node.place)
-            return One(Atom(type), term)
-        case _:
-            term = build.lit(node.value)
-            return One(Atom(term.type), term)
 
 
 def named(context: Context, scope: Scope, name: str, node: syntax.Name) -> Expr:
@@ -248,7 +227,7 @@ def index(context: Context, scope: Scope, node: syntax.Index) -> Expr:
     if isinstance(value.kind, Atom):
         found, inside = character(context, value, at, node.place)
     else:
-        found, inside = colls.indexed(context, value, at, node.place)
+        found, inside = lists.indexed(context, value, at, node.place)
     what = "there may be no such key" if isinstance(value.kind, Dict) else "the index may be out of range"
     known = [value.defined, at.defined, build.call("is_not_null", at.term)]
     if isinstance(value, One) and isinstance(value.kind, Atom):
@@ -258,67 +237,4 @@ def index(context: Context, scope: Scope, node: syntax.Index) -> Expr:
     return outer
 
 
-def cast(context: Context, scope: Scope, name: str, expr: Expr, node: syntax.Cast) -> Expr:
-    """An object as one of another class; UNDEFINED if it is none."""
-    target, value = context.class_name(name), one(context, expr)
-    if target is None:
-        raise wrong(f"there is no class {name}", node.place, near(name, context.schema.classes))
-    if not isinstance(value.kind, Obj):
-        raise wrong(f"{article(value.kind)} cannot be cast to {name}", node.place)
-    if context.schema.is_a(value.kind.of, target):
-        return One(Obj(target), value.term, value.defined)
-    if not context.schema.is_a(target, value.kind.of):
-        raise wrong(f"no {value.kind.of} can be a {name}", node.place)
-    found, is_one = narrowed_object(context, value, target)
-    caution(context, scope, is_one, f"the object may be no {target}", node.place)
-    return found
-
-
-def narrowed_object(context: Context, value: One, target: str) -> tuple[One, Term]:
-    """The object looked up in the extent of a subclass, and whether it is there (or nil)."""
-    from evercurrent.calculus.paths import step
-    from evercurrent.catalog.extents import OID
-
-    found = step(context.schema, Cast(value.term, Reference(target)), OID)
-    there = build.call("is_not_null", found)
-    is_one = (
-        there
-        if present(value) == build.TRUE
-        else build.disjunction([build.call("is_null", value.term), there])
-    )
-    return guarded(Obj(target), found, build.conjunction([value.defined, is_one])), is_one
-
-
-def narrowed(context: Context, source: Many, iterator: syntax.Iterator) -> tuple[Many, Expr]:
-    """`e as employee in Persons`: the elements that are of a class."""
-    target, value = context.class_name(iterator.of or ""), one(context, source.element)
-    if target is None or not isinstance(value.kind, Obj):
-        raise wrong(
-            f"there is no class {iterator.of}",
-            iterator.place,
-            near(iterator.of or "", context.schema.classes),
-        )
-    if context.schema.is_a(value.kind.of, target):
-        return source, value
-    found, _ = narrowed_object(context, value, target)
-    there = Filter(build.call("is_not_null", found.term))
-    return replace(source, qualifiers=(*source.qualifiers, there)), One(Obj(target), found.term)
-
-
-def _range(context: Context, scope: Scope, node: syntax.Range) -> One:
-    low, high = (atom(context, expression(context, scope, n), n.place) for n in (node.low, node.high))
-    numbers = build.call("sequence", low.term, high.term, place=node.place)
-    term = build.case(
-        [(build.call("le", low.term, high.term), numbers)], build.cast(build.call("array"), numbers.type)
-    )
-    from evercurrent.frontend.oql.kinds import kind_of
-
-    element = kind_of(numbers.type)
-    assert isinstance(element, Coll)
-    defined = build.conjunction([low.defined, high.defined])
-    return One(Coll(node.kind, element.element), term, defined)
-
-
 AT = Translators(expression, condition, narrowed)
-
-__all__ = ["AT", "INT", "condition", "expression"]
