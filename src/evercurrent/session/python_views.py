@@ -57,6 +57,8 @@ class SessionOwner(QueryOwner):
         from evercurrent.session.execute import answer
 
         with self.session.lock:
+            if self.waiting and self.session.transaction is None:
+                self.sweep()
             made = query._query()
             rows = list(answer(self.session, made, False).inserted())
             return Result(
@@ -116,6 +118,9 @@ class SessionOwner(QueryOwner):
     def release(self, name: str) -> None:
         """An anonymous view is not referenced any more. It goes now, or at the next moment when that is possible."""
         self.waiting.append(name)
+        # The collector may call this in the middle of anything that holds the lock.
+        if getattr(self.session.lock, "_is_owned", bool)():
+            return
         if self.session.lock.acquire(blocking=False):
             try:
                 if self.session.transaction is None and self.session.committing is None:

@@ -16,7 +16,6 @@ from evercurrent.frontend.python import operations
 from evercurrent.frontend.python.interpret import Closure, read
 from evercurrent.frontend.python.locate import locate
 from evercurrent.frontend.python.opaque import application, is_declared, name_of
-from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import Resists
 from evercurrent.term.nodes import Term
 
@@ -51,7 +50,7 @@ def _traced(function: Any, args: Sequence[Any], returns: Any) -> Any:
 
 
 def _opaque(function: Any, args: Sequence[Any], reason: str, returns: Any) -> Any:
-    if not all(isinstance(a, Symbol) for a in args):
+    if any(getattr(a, "_symbolic_", False) is True for a in args):
         raise QueryError(
             f"{name_of(function)} cannot be looked into: {reason}",
             hint="a function over groups or windows must be one that can",

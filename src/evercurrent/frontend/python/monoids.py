@@ -16,6 +16,7 @@ from typing import Any
 from evercurrent.data.types import Type
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python.annotations import read
+from evercurrent.frontend.python.interpret import Closure
 from evercurrent.frontend.python.opaque import returns
 from evercurrent.frontend.python.terms import Resists, term_of
 from evercurrent.term.monoid import MonoidFunctions
@@ -46,7 +47,15 @@ def monoid(
     `returns` is the type of the result: an annotation (`int`, `list[str]`). Without it, it is that of `finish`'s annotation,
     or of `zero`.
     """
+    if any(isinstance(f, Closure) for f in (combine, inverse, finish, unit)):
+        raise QueryError(
+            "a monoid of functions that are written inside a query",
+            hint="define it before: m = ec.monoid(...)",
+        )
     return Monoid(MonoidFunctions(zero, combine, inverse, finish, unit), returns)
+
+
+monoid._knows_symbols_ = True  # type: ignore[attr-defined]
 
 
 def monoid_aggregate(monoid: Monoid, terms: Sequence[Term], where: Term | None) -> Aggregate:

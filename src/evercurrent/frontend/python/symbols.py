@@ -6,8 +6,11 @@ has no value yet, so whatever asks Python for one (`if`, `and`, `in`, `str()`) f
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from functools import cached_property
+from types import FunctionType
 from typing import Any, NoReturn
 
 from evercurrent.calculus.paths import step
@@ -185,6 +188,9 @@ def attribute(symbol: Symbol, name: str) -> Any:
             inner = symbol._shape.inner if symbol._shape is not None else ()
             shape = inner[position] if len(inner) == len(term.type.members) else None
             return Symbol(build.field(term, term.type.members[position].name), shape)
+        of_class = _of_class(symbol, name)
+        if of_class is not None:
+            return of_class
         names = [m.name for m in term.type.members]
         near = get_close_matches(name, names, 1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
@@ -202,3 +208,32 @@ def _step(symbol: Symbol, name: str) -> Symbol:
         )
     term = step(home.catalog.schema, symbol._term, name)
     return Symbol(term, Shape.reference(home) if isinstance(term.type, Reference) else None)
+
+
+def _of_class(symbol: Symbol, name: str) -> Any:
+    """What the class of a row defines itself: a property is read, a method waits for its arguments; None if neither."""
+    from evercurrent.frontend.python.capture import capture
+
+    cls = symbol._shape.make if symbol._shape is not None else None
+    found = inspect.getattr_static(cls, name, None) if isinstance(cls, type) else None
+    if isinstance(found, property | cached_property):
+        getter = found.fget if isinstance(found, property) else found.func
+        return capture(getter, (symbol,))
+    if isinstance(found, FunctionType):
+        return Method(found, symbol)
+    return None
+
+
+class Method:
+    """A method of a row's class, bound to a symbol."""
+
+    _knows_symbols_ = True
+
+    def __init__(self, function: FunctionType, symbol: Symbol) -> None:
+        self.function = function
+        self.symbol = symbol
+
+    def __call__(self, *args: Any) -> Any:
+        from evercurrent.frontend.python.capture import capture
+
+        return capture(self.function, (self.symbol, *args))

@@ -64,6 +64,18 @@ def test_an_anonymous_view_that_dies_inside_a_transaction_goes_later() -> None:
     assert db.views == ["other"]
 
 
+def test_a_view_that_is_collected_while_the_lock_is_held_waits() -> None:
+    db = ec.connect()
+    sales = db.table_of(Sale)
+    view = sales.materialize()
+    with db._session.lock:
+        del view
+        gc.collect()
+        assert len(db.views) == 1
+    assert sales.rows() == []
+    assert db.views == []
+
+
 def test_a_subscription_keeps_no_rows() -> None:
     db = ec.connect()
     sales = db.table_of(Sale)

@@ -449,6 +449,47 @@ def test_objects_are_instances() -> None:
     assert people.flat_map(lambda p: p.best).select(lambda b: b.town).rows() == [("Rome",)]
 
 
+@dataclass(frozen=True)
+class Box:
+    width: int
+    height: int
+
+    @property
+    def area(self) -> int:
+        return self.width * self.height
+
+    def holds(self, other: Box) -> bool:
+        return self.width > other.width and self.height > other.height
+
+    def spiral(self, turns: int) -> int:
+        size = self.width
+        for _ in range(turns):
+            size += self.height
+        return size
+
+
+def test_properties_and_methods_of_a_class() -> None:
+    db = ec.connect()
+    boxes = db.table_of(Box)
+    large = db.view("large", boxes.where(lambda b: b.area > 5))
+    nested = db.view(
+        "nested", boxes.join(boxes, lambda a, b: a.holds(b)).select(lambda a, b: (a.area, b.area))
+    )
+    opaque = db.view("opaque", boxes.select(lambda b: (b.area, b.spiral(2))))
+    boxes.insert([Box(1, 2), Box(3, 4)])
+    assert large.objects() == [Box(3, 4)] and nested.rows() == [(12, 2)]
+    assert sorted(opaque.rows()) == [(2, 5), (12, 11)]
+    assert "Box.spiral" in opaque.explain() and "opaque" not in nested.explain().replace("view opaque", "")
+
+
+def test_groups_of_keys_alone_and_lineage(world: World) -> None:
+    view = world.db.view("keys", world.students.group_by(lambda s: s.city).select(lambda city, g: city))
+    spelled = world.db.view("spelled", world.students.select(lambda s: (s.id, s.name.strip())))
+    world.fill()
+    assert sorted(view.rows(), key=str) == [("Oslo",), ("Rome",), (None,)]
+    assert "Ann" in str(spelled.why((1, "Ann")))
+
+
 def test_typed_dicts() -> None:
     class Item(TypedDict):
         name: str
