@@ -8,7 +8,7 @@ handles       the class of all objects; deleted and undone ones
 values        what an attribute takes in, and how it stands in a row
 kinds         one class of the schema: its Python class, its fields, its tables
 writing       the source of constructors, setters and rows
-owned         sets, bags, lists and dictionaries that belong to an object
+owned         sets and bags that belong to an object; positioned: lists and dictionaries
 links         relationships, consistent from both ends
 work          what a transaction has changed: dirty objects, rows of collections, a journal
 deleting      everything that refers to an object, found and cleared

@@ -17,7 +17,8 @@ from evercurrent.data.types import Array, Collection, Map, Reference, Struct, Ty
 from evercurrent.objects import raw
 from evercurrent.objects.handles import Object
 from evercurrent.objects.kinds import Field, Kind
-from evercurrent.objects.owned import Owned, OwnedBag, OwnedDict, OwnedList, OwnedSet
+from evercurrent.objects.owned import Owned, OwnedBag, OwnedSet
+from evercurrent.objects.positioned import OwnedDict, OwnedList
 
 if TYPE_CHECKING:
     from evercurrent.objects.space import Space

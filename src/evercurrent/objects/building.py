@@ -13,7 +13,8 @@ from evercurrent.data.types import Collection, Map, Reference, Struct
 from evercurrent.errors import QueryError
 from evercurrent.objects.handles import Object, gone
 from evercurrent.objects.kinds import Field, Kind, Sheet, fields_of
-from evercurrent.objects.owned import Owned, OwnedBag, OwnedDict, OwnedList, OwnedSet
+from evercurrent.objects.owned import Owned, OwnedBag, OwnedSet
+from evercurrent.objects.positioned import OwnedDict, OwnedList
 from evercurrent.objects.reading import Readers
 from evercurrent.objects.structs import OwnedStruct
 from evercurrent.objects.values import inside, taker

@@ -15,7 +15,7 @@ from evercurrent.objects.handles import Object
 from evercurrent.objects.kinds import Field
 
 if TYPE_CHECKING:
-    from evercurrent.objects.owned import OwnedList
+    from evercurrent.objects.positioned import OwnedList
     from evercurrent.objects.work import Work
 
 

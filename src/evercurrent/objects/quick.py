@@ -15,7 +15,8 @@ from evercurrent.data.types import Reference
 from evercurrent.data.zset import Row
 from evercurrent.objects.handles import Object
 from evercurrent.objects.kinds import Field, Kind
-from evercurrent.objects.owned import OwnedBag, OwnedList, OwnedSet
+from evercurrent.objects.owned import OwnedBag, OwnedSet
+from evercurrent.objects.positioned import OwnedList
 from evercurrent.objects.reading import Readers
 from evercurrent.objects.values import Function, is_plain
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.catalog.extents import OWNER, Apart, Inside, Inverse, Single
 
 if TYPE_CHECKING:
-    from evercurrent.objects.owned import Owned, OwnedBag, OwnedDict, OwnedList, OwnedSet
+    from evercurrent.objects.owned import Owned, OwnedBag, OwnedSet
+    from evercurrent.objects.positioned import OwnedDict, OwnedList
     from evercurrent.objects.work import Work
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -12,13 +12,12 @@ from weakref import WeakValueDictionary
 from evercurrent.catalog.classes import Attribute, Class, Property, Schema
 from evercurrent.catalog.extents import OWNER, Apart, tables_of
 from evercurrent.catalog.nodes import Table
-from evercurrent.data.types import Collection, Map, Reference
+from evercurrent.data.types import Collection, Map
 from evercurrent.data.zset import ZSet
-from evercurrent.errors import QueryError
 from evercurrent.objects import links
 from evercurrent.objects.backward import Backward
 from evercurrent.objects.building import build, rewrite
-from evercurrent.objects.handles import Gone, Object, gone
+from evercurrent.objects.handles import Object
 from evercurrent.objects.keys import clash
 from evercurrent.objects.kinds import Field, Key, Kind, Sheet
 from evercurrent.objects.owned import Owned
@@ -359,6 +358,3 @@ def collection_rows(oid: int, owned: Owned) -> Iterator[tuple[Any, ...]]:
     else:
         for x in owned:  # type: ignore[attr-defined]
             yield oid, inside(x)
-
-
-__all__ = ["Callable", "Gone", "QueryError", "Reference", "Space", "gone"]
