@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from evercurrent.calculus.nodes import Comprehension, Exists, Filter, Group, Quantified, Scalar
+from evercurrent.calculus.nodes import Exists, Filter, Group, Quantified, Scalar
 from evercurrent.data.types import (
     BIGINT,
     BOOLEAN,
@@ -145,7 +145,3 @@ def member_of(context: Context, left: Expr, many: Many, place: Place | None) -> 
     equal = build.call("is_null", b) if is_nil(left.kind) else true_where_equal(b, a)
     defined = build.conjunction([left.defined, many.defined])
     return guarded(TRUTH, exists(where(many, element.defined, equal)), defined)
-
-
-def nothing_in(query: Comprehension) -> Term:
-    return build.negation(Exists(query, BOOLEAN))

@@ -69,7 +69,7 @@ def views(
     catalog = context.catalog
     for part in found:
         catalog = catalog.with_view(part)
-    inner = replace_catalog(context, catalog)
+    inner = replace(context, catalog=catalog)
     whole = read_whole(inner, made.layout)
     collection = whole if isinstance(whole, Many) else Many("bag", (), whole)
     query = _for_others(inner, collection)
@@ -82,10 +82,6 @@ def _for_others(context: Context, collection: Many) -> Query:
     members = element.members if isinstance(element, Made) and element.members else ((VALUE, element),)
     head = [(name, term_as(context, e, plain(e.kind))) for name, e in members]
     return comprehension(collection, head)
-
-
-def replace_catalog(context: Context, catalog: Catalog) -> Context:
-    return replace(context, catalog=catalog)
 
 
 def _view(
