@@ -3,7 +3,7 @@
     int BIGINT      float DOUBLE      str STRING      bool BOOLEAN      bytes BINARY      Decimal DECIMAL(38,18)
     date DATE       datetime TIMESTAMP                timedelta INTERVAL DAY TO SECOND
     list[T], tuple[T, ...] ARRAY<T>   dict[K, V] MAP<K, V>    a dataclass, NamedTuple or TypedDict STRUCT<...>
-    T | None        nullable          Annotated[T, type]      that type of `evercurrent.types`
+    T | None        nullable          Annotated[T, "DECIMAL(12,2)"]      that type of SQL
 
 >>> from typing import NamedTuple
 >>> class Point(NamedTuple):
@@ -19,6 +19,7 @@ import collections.abc
 import dataclasses
 import datetime
 import decimal
+import re
 import types
 import typing
 from dataclasses import dataclass
@@ -32,14 +33,20 @@ from evercurrent.data.types import (
     BOOLEAN,
     DATE,
     DOUBLE,
+    FLOAT,
+    INT,
     MICROS,
     NULL,
+    SMALLINT,
     STRING,
     TIMESTAMP,
+    TIMESTAMP_NTZ,
+    TINYINT,
     Array,
     Decimal,
     Map,
     Member,
+    String,
     Struct,
     Type,
 )
@@ -120,11 +127,48 @@ def _fields(cls: type) -> tuple[list[str], tuple[tuple[str, Any], ...]]:
     return list(cls.__annotations__), ()
 
 
+NAMED: dict[str, Type] = {
+    str(t): t
+    for t in (
+        BOOLEAN,
+        TINYINT,
+        SMALLINT,
+        INT,
+        BIGINT,
+        FLOAT,
+        DOUBLE,
+        STRING,
+        BINARY,
+        DATE,
+        TIMESTAMP,
+        TIMESTAMP_NTZ,
+    )
+}
+
+
+def _named(given: Type | str, what: str) -> Type:
+    """A type of SQL by its name."""
+    if not isinstance(given, str):
+        return given
+    name = given.upper().replace(" ", "")
+    digits = re.fullmatch(r"(?:DECIMAL|NUMERIC)\((\d+)(?:,(\d+))?\)", name)
+    if digits:
+        return Decimal(int(digits[1]), int(digits[2] or 0))
+    length = re.fullmatch(r"(?:VARCHAR|CHAR)\((\d+)\)", name)
+    if length:
+        return String(int(length[1]))
+    if name not in NAMED:
+        raise QueryError(
+            f"{what}: there is no type {given!r}", hint=f"there are {', '.join(NAMED)}, DECIMAL(p,s)"
+        )
+    return NAMED[name]
+
+
 def read(annotation: Any, what: str = "this annotation") -> Annotated:
     """The type that an annotation stands for."""
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Annotated:
-        given = next((a for a in args[1:] if isinstance(a, TYPES)), None)
+        given = next((_named(a, what) for a in args[1:] if isinstance(a, (*TYPES, str))), None)
         inner = read(args[0], what)
         return inner if given is None else Annotated(given, inner.nullable, inner.shape)
     if origin in (typing.Union, types.UnionType):

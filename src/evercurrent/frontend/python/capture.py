@@ -7,17 +7,26 @@ opaque   the function as it is, applied to whole rows; where it resists, with th
 
 from __future__ import annotations
 
+import builtins
+import dis
+import functools
 from collections.abc import Sequence
-from types import FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python import operations
-from evercurrent.frontend.python.interpret import Closure, read
+from evercurrent.frontend.python.interpret import Closure, names_around, read
 from evercurrent.frontend.python.locate import locate
 from evercurrent.frontend.python.opaque import application, is_declared, name_of
 from evercurrent.frontend.python.terms import Resists
 from evercurrent.term.nodes import Term
+
+LOOKING = (isinstance, issubclass, hasattr, getattr, callable, type, id)
+"""Built-in functions that answer for a symbol as if it were the value."""
+
+
+READING = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
 
 
 def capture(function: Any, args: Sequence[Any], returns: Any = None) -> Any:
@@ -43,10 +52,39 @@ def capture(function: Any, args: Sequence[Any], returns: Any = None) -> Any:
 
 
 def _traced(function: Any, args: Sequence[Any], returns: Any) -> Any:
+    """The function called with symbols, unless it might hand them to code that takes them for values."""
+    blind = _blind(function)
+    if blind is not None:
+        return _opaque(function, args, f"its source cannot be found, and it calls {blind}", returns)
     try:
         return function(*args)
     except Resists as resisting:
         return _opaque(function, args, resisting.reason, returns)
+
+
+def _blind(function: FunctionType) -> str | None:
+    """A function that a traced one mentions and that does not know symbols."""
+    around = names_around(function)
+    for name in sorted(_mentioned(function.__code__)):
+        if name in around:
+            found = around[name]
+        else:
+            found = function.__globals__.get(name, getattr(builtins, name, None))
+        if found in LOOKING or (
+            isinstance(found, FunctionType | MethodType | functools.partial)
+            and not getattr(found, "_knows_symbols_", False)
+        ):
+            return name
+    return None
+
+
+def _mentioned(code: CodeType) -> set[str]:
+    """The names around it that code reads; not those of attributes."""
+    found = {str(i.argval) for i in dis.get_instructions(code) if i.opname in READING}
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            found |= _mentioned(inner)
+    return found
 
 
 def _opaque(function: Any, args: Sequence[Any], reason: str, returns: Any) -> Any:

@@ -14,6 +14,7 @@ import itertools
 import typing
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from evercurrent.data.shapes import Shape
@@ -85,7 +86,8 @@ def application(
             f"{name_of(function)} cannot be looked into ({reason}), and it does not say what it returns",
             hint=f"annotate its result (def {_plain(name_of(function))}(...) -> int), or write it as one expression",
         )
-    call = Truth(function) if condition else function
+    call = _hashable(function)
+    call = Truth(call) if condition else call
     terms: list[Term] = []
     shapes: list[Shape | None] = []
     for arg in args:
@@ -93,6 +95,25 @@ def application(
         shapes.append(arg._shape if isinstance(arg, Symbol) else None)
     node = Opaque(call, name_of(function), number_of(function), reason, tuple(shapes))
     return Symbol(Apply(node, tuple(terms), promised.type, promised.nullable), promised.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Itself:
+    """A function that does not hash (a method of a list, say): it is equal to itself alone."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *values: Any) -> Any:
+        return self.function(*values)
+
+
+def _hashable(function: Any) -> Callable[..., Any]:
+    made: Callable[..., Any] = function
+    try:
+        hash(function)
+    except TypeError:
+        made = Itself(function)
+    return made
 
 
 def _plain(name: str) -> str:

@@ -65,6 +65,19 @@ def test_joins_by_identity_and_mistakes(db: Any) -> None:
     assert "did you mean name?" in str(caught.value)
 
 
+def test_three_languages_one_program(db: Any) -> None:
+    employees = db.relation("Employees")
+    db.view(
+        "python", employees.where(lambda e: e.salary > 10 and e.dept.name == "Lab").select(lambda e: e.name)
+    )
+    db.execute(
+        "CREATE VIEW sql AS SELECT e.name FROM Employees e WHERE e.salary > 10 AND e.dept.name = 'Lab'"
+    )
+    db.oql("define oql() as select e.name from e in Employees where e.salary > 10 and e.dept.name = 'Lab'")
+    views = db._session.maintenance.design.program.views
+    assert views["python"] == views["sql"] == views["oql"], "one relation of the program, kept once"
+
+
 def test_python_over_oql_and_sql_over_python(db: Any) -> None:
     db.oql("define paid() as select struct(n: e.name, s: e.salary) from e in Employees")
     named = db.view("named", db.relation("paid").where(lambda p: p.s > 10).select(lambda p: ec.row(who=p.n)))

@@ -211,6 +211,30 @@ def test_functions_without_source_are_traced_or_opaque(db: ec.Database) -> None:
     assert words.where(partial).rows() == [(1, "abc", 1)]
 
 
+def test_a_traced_function_hands_symbols_to_nobody(db: ec.Database) -> None:
+    words, _ = tables(db)
+    words.insert([Word(1, "abc", 1), Word(2, "b", 2)])
+
+    def kind(value: object) -> bool:
+        return isinstance(value, str)
+
+    careful = eval("lambda w: kind(w.text)", {"kind": kind})
+    assert len(words.where(careful).rows()) == 2, "as in Python: a symbol is no str, a text is"
+    assert len(words.where(eval("lambda w: isinstance(w.id, int)")).rows()) == 2
+    assert "it calls kind" in words.where(careful).explain()
+
+
+def test_methods_of_what_does_not_hash(db: ec.Database) -> None:
+    class Known(list[str]):
+        def has(self, text: str) -> bool:
+            return text in self
+
+    words, _ = tables(db)
+    words.insert([Word(1, "abc", 1), Word(2, "b", 2)])
+    known = Known(["b"])
+    assert words.select(lambda w: w.text).where(known.has).rows() == [("b",)]
+
+
 def test_a_constant_call_is_refused(db: ec.Database) -> None:
     words, _ = tables(db)
 
