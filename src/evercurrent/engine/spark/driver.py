@@ -256,7 +256,10 @@ class DriverRun:
         state = self.states[relation.state]
         scalar = isinstance(relation.function, Finalize) and relation.function.scalar
         result: Weights = {}
-        groups = state.groups(relation.key, always=scalar and self.beginning)
+        groups: Iterable[Group] = state.groups(relation.key, always=scalar and self.beginning)
+        if isinstance(relation.function, Ranked) and not relation.key and state.new:
+            head = state.head(relation.function)
+            groups = groups if head is None else [head]
         function = self.function(relation, state)
         for group in groups:
             if not self.beginning:

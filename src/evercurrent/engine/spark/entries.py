@@ -14,8 +14,9 @@ import pyarrow
 from evercurrent.data.order import sort_key
 from evercurrent.data.types import Date, Decimal, Integer, String, Type
 from evercurrent.data.zset import Row
-from evercurrent.delta.program import WEIGHT, Rule
+from evercurrent.delta.program import WEIGHT, Ranked, Rule
 from evercurrent.engine.spark.columns import encoded
+from evercurrent.engine.spark.heads import head_of, read_head
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.pool import Pool
 from evercurrent.engine.spark.shapes import Shape
@@ -242,6 +243,26 @@ class Entries:
                     bag = self.bags_old[i].setdefault(key, {})
                     value = row[self.width : -1]
                     bag[value] = bag.get(value, 0) + row[-1]
+
+    def head(self, function: Ranked) -> Group | None:
+        """What can be among the first rows, without the rest of the state; None if all of it is to be read."""
+        lost = sum(-t[0] for t in self.new.values() if t[0] < 0)
+        head = head_of(self.pool, self.store, self.shape.state, function, lost)
+        if head is None or self.shape.bags:
+            return None
+        found: dict[Row, Totals] = {}
+        tables = read_head(self.pool, self.store, arrow_schema(self.shape.schema), head)
+        for row in self.pool.decode(tables, self.types):
+            totals = found.setdefault(row[: len(self.types)], self.zero.copy())
+            for j in range(len(totals)):
+                totals[j] += row[len(self.types) + j]
+        self.old |= {entry: totals for entry, totals in found.items() if totals[0]}
+        members = {entry for entry, totals in found.items() if totals[0]}
+        if self.new:
+            values = encoded(self.types[head.position], [e[head.position] for e in self.new])
+            near = head.mask(values).to_pylist()
+            members |= {entry for entry, kept in zip(self.new, near, strict=True) if kept}
+        return Group(self, members)
 
     # --- groups --------------------------------------------------------------------------------------------
 

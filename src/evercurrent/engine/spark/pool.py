@@ -119,6 +119,10 @@ class Pool:
             _, old = self.decoded.popitem(last=False)
             self.decoded_rows -= len(old)
 
+    def decode(self, tables: Sequence[pyarrow.Table], types: Sequence[Type]) -> list[tuple[Any, ...]]:
+        """Rows of tables in the order of a store's schema, as `rows` gives them."""
+        return [row for table in tables for row in self._decode(table, types)]
+
     def spend(self, rows: int) -> None:
         self.budget -= rows
         if self.budget < 0:

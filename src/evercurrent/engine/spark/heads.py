@@ -1,0 +1,106 @@
+"""The head of a state: what can be among the first rows of an order.
+
+Law. Let the base hold at least n rows whose value v of the first sort key is not worse than a cut. Then the first k rows,
+before a transaction and after it, all have a v that is not worse than the cut, if n is at least k and as many more as later
+segments and the transaction can have taken away. Row groups say their worst v, so a cut is found in the footers: take the
+groups with the best worst v until they hold n rows; the worst of those is the cut. Sorted by v (see `layout`), only those
+groups are read, whatever the size of the state.
+
+Entries are told by their whole row, v included: those not worse than the cut are complete in what is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow
+import pyarrow.compute
+import pyarrow.parquet
+
+from evercurrent.data.types import Date, Decimal, Integer, String, Type
+from evercurrent.delta.program import Ranked, State
+from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.pool import Pool
+from evercurrent.term.nodes import Column
+
+
+@dataclass(frozen=True)
+class Head:
+    """The entries whose column at `position` is not worse than the cut."""
+
+    position: int
+    cut: Any
+    descending: bool
+    nulls: bool  # whether NULL is better than anything
+
+    def mask(self, column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
+        compare = pyarrow.compute.greater_equal if self.descending else pyarrow.compute.less_equal
+        kept = pyarrow.compute.fill_null(compare(column, pyarrow.scalar(self.cut, column.type)), False)
+        return pyarrow.compute.or_(kept, pyarrow.compute.is_null(column)) if self.nulls else kept
+
+    def may_hold(self, best: Any, nulls: bool) -> bool:
+        if nulls and self.nulls:
+            return True
+        return best is not None and bool(best >= self.cut if self.descending else best <= self.cut)
+
+
+def head_of(pool: Pool, store: Store, state: State, function: Ranked, lost: int) -> Head | None:
+    """The head that the first rows lie in, if `lost` rows are taken away; None if the whole state is to be read."""
+    if function.limit is None or not function.order or not store.base:
+        return None
+    first = function.order[0]
+    position = next(
+        (
+            i
+            for i, c in enumerate(state.columns)
+            if isinstance(first.term, Column) and c.name == first.term.name
+        ),
+        None,
+    )
+    if position is None or not told(first.term.type):
+        return None
+    need = function.offset + function.limit + lost + sum(s.rows for s in store.recent)
+    if 2 * need >= sum(s.rows for s in store.base):
+        return None
+    groups = []
+    for file in (f for s in store.base for f in s.files):
+        footer = pool.footer(file)
+        for i, found in enumerate(footer.range(f"c{position}")):
+            if found is None or found[0] is None or found[2]:
+                return None  # NULLs, or a file that does not say
+            worst = found[0] if first.descending else found[1]
+            groups.append((worst, footer.metadata.row_group(i).num_rows))
+    groups.sort(key=lambda g: g[0], reverse=first.descending)
+    for worst, rows in groups:
+        need -= rows
+        if need <= 0:
+            return Head(position, worst, first.descending, first.nulls_first)
+    return None
+
+
+def told(t: Type) -> bool:
+    """Whether statistics, Arrow and we order values alike."""
+    return isinstance(t, Integer | Decimal | Date | String)
+
+
+def read_head(pool: Pool, store: Store, schema: pyarrow.Schema, head: Head) -> Sequence[pyarrow.Table]:
+    """The rows of all segments in the head."""
+    name = schema.field(head.position).name
+    tables = []
+    for segment in store.segments:
+        for file in segment.files:
+            footer = pool.footer(file)
+            groups = []
+            for i, found in enumerate(footer.range(name)):
+                best = None if found is None else found[1] if head.descending else found[0]
+                if found is None or head.may_hold(best, found[2]):
+                    groups.append(i)
+            if groups:
+                with pyarrow.parquet.ParquetFile(footer.path, metadata=footer.metadata) as opened:
+                    table = opened.read_row_groups(groups, columns=schema.names)
+                table = table.select(schema.names).cast(schema)
+                tables.append(table.filter(head.mask(table.column(name))))
+                pool.read_bytes += segment.bytes * len(groups) // (footer.groups * len(segment.files))
+    return tables
