@@ -63,26 +63,26 @@ class Tracked:
         self.sales: list[Any] = []
 
     def run(self, history: History) -> None:
-        classes = self.db.classes
-        Order, OrderLineItem = classes.Order, classes.OrderLineItem
-        Sale, SaleLineItem = classes.Sale, classes.SaleLineItem
-        CashReceipt, Payment = classes.CashReceipt, classes.Payment
+        maker = self.db.classes.maker
+        new_order, new_order_item = maker("Order"), maker("OrderLineItem")
+        new_sale, new_sale_item = maker("Sale"), maker("SaleLineItem")
+        new_receipt, new_payment = maker("CashReceipt"), maker("Payment")
         for order, sale, receipt in zip(history.orders, history.sales, history.receipts, strict=True):
             month, customer, lines = order
-            made = Order(no=len(self.orders), date=self.dates[month], customer=self.customers[customer])
+            made = new_order(no=len(self.orders), date=self.dates[month], customer=self.customers[customer])
             self.orders.append(made)
             for product, price, quantity in lines:
-                item = OrderLineItem(product=self.products[product], price=price, quantity=quantity)
+                item = new_order_item(product=self.products[product], price=price, quantity=quantity)
                 made.orderLineItems.add(item)
             of, lines = sale
-            sold = Sale(no=len(self.sales), order=self.orders[of])
+            sold = new_sale(no=len(self.sales), order=self.orders[of])
             self.sales.append(sold)
             for product, price, quantity in lines:
-                item = SaleLineItem(product=self.products[product], price=price, quantity=quantity)
+                item = new_sale_item(product=self.products[product], price=price, quantity=quantity)
                 sold.saleLineItems.add(item)
-            CashReceipt(checkAmount=sum([amount for _, amount in receipt]))
+            new_receipt(checkAmount=sum([amount for _, amount in receipt]))
             for which, amount in receipt:
-                self.sales[which].payments.add(Payment(amount=amount))
+                self.sales[which].payments.add(new_payment(amount=amount))
 
     def result(self) -> object:
         value = self.db.view("result").value()
