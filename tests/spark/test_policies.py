@@ -105,7 +105,7 @@ def test_auto_takes_what_costs_less(spark: SparkSession, tmp_path: Path) -> None
     run = db.apply({"cust": changes})
     first = run.view("first")
     assert (first.strategy, first.code) == ("full", "recompute-cheaper")
-    assert first.instead is not None and first.instead > first.estimate > 0 and first.bytes_read > 0
+    assert first.instead is not None and first.instead > first.estimate > 0
     assert "full (recompute-cheaper" in told and first.reason in told
     assert run.view("ids").strategy == "keyed" and run.view("same").strategy == "delta"
     assert rows(db, "first") == sorted((f"M{i}", 53 if i == 3 else i) for i in range(50))

@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import evercurrent as ec
+from evercurrent.warehouse import trials
+from evercurrent.warehouse.applying import refusing_assertions
 from evercurrent.warehouse.database import Warehouse
 
 if TYPE_CHECKING:
@@ -139,6 +141,19 @@ def test_an_assertion_sets_aside_as_little_as_it_can(db: Warehouse) -> None:
     assert ("cust", "insert", 12, "active") in set_aside(db)
 
 
+def test_where_the_blame_is_not_found_all_is_refused(db: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    db.execute("CREATE ASSERTION few CHECK ((SELECT COUNT(*) FROM orders) <= 3)")
+    monkeypatch.setattr(trials, "UNITS", 1)
+    before = table(db, "orders")
+    feed = {"orders": inserts("id customer total", (50, 1, "1.00"), (51, 1, "1.00"))}
+    with pytest.raises(ec.ConstraintError, match="as a whole") as refused:
+        db.apply(feed, on_violation="quarantine")
+    assert refused.value.constraint == "few" and refused.value.count == 1
+    assert table(db, "orders") == before and set_aside(db) == []
+    with pytest.raises(ec.ConstraintError, match="as a whole"), refusing_assertions(db._core):
+        db.apply(feed)  # as large batches are
+
+
 def test_large_batches_are_parted_by_spark(db: Warehouse, spark: SparkSession, monkeypatch: Any) -> None:
     for module in ("database", "applying"):
         monkeypatch.setattr(f"evercurrent.warehouse.{module}.SMALL_ROWS", 5)
@@ -152,10 +167,6 @@ def test_large_batches_are_parted_by_spark(db: Warehouse, spark: SparkSession, m
     assert run.quarantined == {"orders": 7}
     assert {r[0] for r in table(db, "orders")} == set(range(10, 30)) | {1}
     assert sorted(i for _, _, i, _ in set_aside(db)) == [1, 40, 41, 42, 43, 43, 44]
-    db.execute("CREATE ASSERTION few CHECK ((SELECT COUNT(*) FROM orders) <= 21)")
-    more = spark.createDataFrame([("insert", 90 + i, 1, "1") for i in range(9)], feed.schema)
-    with pytest.raises(ec.ConstraintError, match="as a whole"):
-        db.apply({"orders": more}, on_violation="quarantine")
 
 
 def test_rows_of_a_source_leave_the_quarantine_with_it(spark: SparkSession, tmp_path: Path) -> None:
