@@ -116,7 +116,8 @@ class Block:
                 )
             if error is None and transaction.status == "open":
                 deltas = transaction.deltas()
-                if deltas:
+                # A named batch is remembered even if it changes nothing now: sent again later, it might.
+                if deltas or transaction.batch is not None:
                     transaction.status = "failed"
                     transaction.record = self.db._commit_rows(deltas, transaction)
                 transaction.status = "committed"

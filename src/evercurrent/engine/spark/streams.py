@@ -13,7 +13,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from evercurrent.engine.spark.intake import CHANGE_TYPE
 from evercurrent.errors import QueryError
@@ -35,7 +35,8 @@ def start(frame: Any, name: str, checkpoint: str, apply: Apply, once: bool) -> S
         apply(batch, f"stream {name} {identity} {number}")
 
     writer = frame.writeStream.queryName(name).option("checkpointLocation", checkpoint).foreachBatch(take)
-    return (writer.trigger(availableNow=True) if once else writer).start()
+    query: StreamingQuery = (writer.trigger(availableNow=True) if once else writer).start()
+    return query
 
 
 @dataclass(frozen=True)
