@@ -25,7 +25,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A pipeline and its TOML file, in a folder of their own; Spark is never started."""
     monkeypatch.setattr(engine, "private", lambda spark: None)
     monkeypatch.setattr(session, "local_session", lambda master, conf: None)
-    monkeypatch.setattr("rich.console.Console.width", 200)
+    monkeypatch.setenv("COLUMNS", "200")
     (tmp_path / "p.sql").write_text(PIPELINE)
     (tmp_path / "p.toml").write_text("warehouse = 'w'\n[views.spend]\npublish = 'out'\n")
     return tmp_path
