@@ -143,7 +143,8 @@ def _widen(a: Type, b: Type) -> Type | None:
         case Interval(unit=x), Interval(unit=y) if x == y:
             return Interval(x)
         case Reference(), Reference():
-            return a  # which class does not matter to a comparison; a front end that cares has found it before
+            # Which class does not matter to a comparison; a front end that cares has found it before.
+            return a
         case Reference(), Integer():
             return BIGINT
         case Array(x), Array(y):
