@@ -64,19 +64,19 @@ def define(db: Any, strategy: str) -> dict[str, Any]:
         )
     )
     called = {
-        "shouted": items.select(lambda i: (i.id, shout(i.name))),
         "long": items.where(is_long)
         .join(edges, lambda i, e: i.group == e.src)
-        .select(lambda i, e: (i.name, e.dst)),
+        .select(lambda i, e: (shout(i.name), e.dst)),
         "grouped": items.group_by(lambda i: i.group).select(
             lambda k, g: (k, g.count(), g.aggregate(LCM, lambda i: i.id), g.max(lambda i: i.name))
         ),
-        "stripped": items.select(lambda i: i.name.strip() + "/" + i.name.title()),
     }
     if strategy == "spark":
         return called
     return {
         **called,
+        "shouted": items.select(lambda i: (i.id, shout(i.name))),
+        "stripped": items.select(lambda i: i.name.strip() + "/" + i.name.title()),
         "even": even,
         "odd": odd,
         "reach": reach,

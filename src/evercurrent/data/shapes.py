@@ -31,7 +31,9 @@ class Shape:
     names: tuple[str, ...] = ()
     optional: bool = False
     certain: frozenset[str] = frozenset()
-    home: Any = field(default=None, compare=False, repr=False)  # of a reference: whose schema says where it leads
+    home: Any = field(
+        default=None, compare=False, repr=False
+    )  # of a reference: whose schema says where it leads
 
     @staticmethod
     def record(

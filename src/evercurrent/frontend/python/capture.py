@@ -15,7 +15,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from evercurrent.errors import QueryError
-from evercurrent.frontend.python import operations
+from evercurrent.frontend.python import logic
 from evercurrent.frontend.python.interpret import Closure, names_around, read
 from evercurrent.frontend.python.locate import locate
 from evercurrent.frontend.python.opaque import application, is_declared, name_of
@@ -102,4 +102,4 @@ def predicate(function: Any, args: Sequence[Any]) -> Term:
         found = capture(function, args, bool)
     except Resists as resisting:
         raise QueryError(f"{name_of(function)}: {resisting.reason}") from None
-    return operations.condition(found)
+    return logic.condition(found)

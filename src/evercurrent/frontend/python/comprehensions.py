@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.calculus.nodes import Comprehension, Exists, Filter, Group, Scalar
 from evercurrent.data.types import BOOLEAN, INT, Array, Collection, Map, Member
 from evercurrent.errors import QueryError, UnsupportedError
-from evercurrent.frontend.python import operations
+from evercurrent.frontend.python import logic, operations
 from evercurrent.frontend.python.block import HOLE, Block, again, beside, filtered, packed, variable
 from evercurrent.frontend.python.core import AnyQuery, selected
 from evercurrent.frontend.python.grouping import Rows
@@ -52,7 +52,7 @@ def comprehension(
                 return Query(HOLE, None)
         block = ranged(reader, block, generator.target, source)
         for test in generator.ifs:
-            block = filtered(block, operations.condition(reader.expression(test)))
+            block = filtered(block, logic.condition(reader.expression(test)))
     return Query(selected(block, reader.expression(element), distinct), owner)
 
 
@@ -101,14 +101,14 @@ def _unrolled(reader: Reader, element: ast.expr, generators: list[ast.comprehens
 def some(query: AnyQuery) -> Any:
     """`any(query)`: whether some value is true."""
     block = query._block
-    block = filtered(block, operations.condition(block.rows[0]))
+    block = filtered(block, logic.condition(block.rows[0]))
     return Symbol(Exists(_found(block), BOOLEAN))
 
 
 def every(query: AnyQuery) -> Any:
     """`all(query)`: whether no value is not true."""
     block = query._block
-    test = operations.truth(block.rows[0])
+    test = logic.truth(block.rows[0])
     doubtful = build.negation(build.call("coalesce", test, build.lit(False)))
     return Symbol(build.negation(Exists(_found(filtered(block, doubtful)), BOOLEAN)))
 
@@ -121,7 +121,7 @@ def member_of(query: AnyQuery, value: Any) -> Term:
     """`value in query`: whether some row equals it, None equal to None."""
     block = again(query._block)
     row: Any = block.rows[0] if len(block.rows) == 1 else block.rows
-    same = operations.condition(Symbol(operations.equality(value, row)))
+    same = logic.condition(Symbol(operations.equality(value, row)))
     qualifiers = (*block.qualifiers, *map(Filter, build.conjuncts(same)))
     return Exists(_found(replace(block, qualifiers=qualifiers)), BOOLEAN)
 
@@ -165,7 +165,7 @@ class OfGroup:
         inner.assign(generators[0].target, given[0] if len(given) == 1 else given)
         self.rows = rows
         self.value = inner.expression(element)
-        tests = [operations.condition(inner.expression(t)) for t in generators[0].ifs]
+        tests = [logic.condition(inner.expression(t)) for t in generators[0].ifs]
         self.where = build.conjunction(tests) if tests else None
 
     def _add(self, name: str, term: Term) -> Term:
@@ -183,14 +183,10 @@ class OfGroup:
         return Symbol(self._add(name, term_of(self.value)))
 
     def _any_(self) -> Any:
-        return Symbol(
-            build.call("coalesce", self._add("bool_or", operations.truth(self.value)), build.lit(False))
-        )
+        return Symbol(build.call("coalesce", self._add("bool_or", logic.truth(self.value)), build.lit(False)))
 
     def _all_(self) -> Any:
-        return Symbol(
-            build.call("coalesce", self._add("bool_and", operations.truth(self.value)), build.lit(True))
-        )
+        return Symbol(build.call("coalesce", self._add("bool_and", logic.truth(self.value)), build.lit(True)))
 
     def _as_term_(self) -> Term:
         return self._add("collect_list", term_of(self.value))

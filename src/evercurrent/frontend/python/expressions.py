@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evercurrent.frontend.python import methods, operations
+from evercurrent.frontend.python import items, logic, methods, operations
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import term_of
 from evercurrent.term import build
@@ -23,12 +23,12 @@ def row(**members: Any) -> Any:
 
 def when(condition: Any, value: Any, otherwise: Any = None) -> Any:
     """The value where the condition is true, else the other."""
-    return operations.conditional(condition, value, otherwise)
+    return logic.conditional(condition, value, otherwise)
 
 
 def isin(value: Any, values: Any) -> Any:
     """Whether a value is among these: a list, an array column, a query."""
-    return Symbol(operations.contains(values, value))
+    return Symbol(items.contains(values, value))
 
 
 def is_none(value: Any) -> Any:

@@ -26,7 +26,7 @@ from typing import Any
 
 from evercurrent.data.types import Boolean
 from evercurrent.errors import QueryError, UnsupportedError
-from evercurrent.frontend.python import operations
+from evercurrent.frontend.python import logic
 from evercurrent.frontend.python.block import Block, beside, filtered
 from evercurrent.frontend.python.capture import capture
 from evercurrent.frontend.python.comprehensions import ranged
@@ -57,7 +57,7 @@ def query_of(function: Any, owner: Owner, tables: Tables) -> AnyQuery:
             hint="annotate its parameters with row classes, or return a comprehension over tables",
         )
     if isinstance(value, bool) or (isinstance(value, Symbol) and isinstance(value._term.type, Boolean)):
-        kept = filtered(block, operations.condition(value))
+        kept = filtered(block, logic.condition(value))
         return Query(kept, owner) if len(kept.rows) == 1 else _joined(kept, owner)
     return Query(selected(block, value), owner)
 
@@ -123,7 +123,7 @@ def _statements(reader: Reader, body: list[ast.stmt], block: Block) -> Block:
             case ast.Assign(targets=[target], value=value):
                 reader.assign(target, reader.expression(value))
             case ast.If(test, inner, []) if last:
-                condition = operations.condition(reader.expression(test))
+                condition = logic.condition(reader.expression(test))
                 return _statements(reader, inner, filtered(block, condition))
             case ast.For(target, source, inner, []) if last:
                 block = ranged(reader, block, target, reader.expression(source))

@@ -14,7 +14,7 @@ from evercurrent.calculus.nodes import Fields, Generator, Group
 from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Member, Struct
 from evercurrent.errors import QueryError, UnsupportedError
-from evercurrent.frontend.python import operations
+from evercurrent.frontend.python import logic
 from evercurrent.frontend.python.block import (
     Block,
     all_hoisted,
@@ -127,7 +127,7 @@ class Rows:
         return term_of(capture(function, self._rows))
 
     def _condition(self, function: Function) -> Term:
-        return operations.condition(capture(function, self._rows, bool))
+        return logic.condition(capture(function, self._rows, bool))
 
     def _keys(self, function: Function) -> tuple[SortKey, ...]:
         return tuple(
@@ -149,7 +149,7 @@ class Rows:
         return self._symbol(aggregate(name, args, distinct=distinct, where=condition, order=order))
 
     def _add_truth(self, name: str, condition: Function) -> Symbol:
-        return self._symbol(aggregate(name, [operations.truth(capture(condition, self._rows, bool))]))
+        return self._symbol(aggregate(name, [logic.truth(capture(condition, self._rows, bool))]))
 
     def _symbol(self, made: Aggregate) -> Symbol:
         found = self._found.get(made)

@@ -20,7 +20,7 @@ from typing import Any
 
 from evercurrent.data.shapes import make
 from evercurrent.errors import QueryError
-from evercurrent.frontend.python import methods, operations
+from evercurrent.frontend.python import items, logic, methods, operations
 from evercurrent.frontend.python.annotations import columns_of, is_row_class
 from evercurrent.frontend.python.locate import Located, locate
 from evercurrent.frontend.python.opaque import application, is_declared, name_of, returns
@@ -173,7 +173,7 @@ class Reader:
                     test_value = self.expression(test)
                     if not is_symbolic(test_value):
                         return self.body([*(yes if test_value else no), *rest])
-                    return operations.conditional(
+                    return logic.conditional(
                         test_value, self.within({}).body([*yes, *rest]), self.within({}).body([*no, *rest])
                     )
                 case ast.Expr(value=ast.Constant()) | ast.Pass():
@@ -231,7 +231,7 @@ class Reader:
                 decision = self.expression(test)
                 if not is_symbolic(decision):
                     return self.expression(body if decision else orelse)
-                return operations.conditional(decision, self.expression(body), self.expression(orelse))
+                return logic.conditional(decision, self.expression(body), self.expression(orelse))
             case ast.Tuple(elts=parts):
                 return tuple(self._elements(parts))
             case ast.List(elts=parts):
@@ -288,7 +288,7 @@ class Reader:
 
     def _unary(self, op: ast.unaryop, value: Any) -> Any:
         if isinstance(op, ast.Not):
-            return operations.negated(value) if is_symbolic(value) else not value
+            return logic.negated(value) if is_symbolic(value) else not value
         if not is_symbolic(value):
             return -value if isinstance(op, ast.USub) else ~value if isinstance(op, ast.Invert) else +value
         return operations.unary({ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(op)], value)
@@ -306,7 +306,7 @@ class Reader:
             values.append(value)
         if len(values) == 1:
             return values[0]
-        return operations.both(values) if conjunction else operations.either(values)
+        return logic.both(values) if conjunction else logic.either(values)
 
     def _compare(self, left: ast.expr, ops: list[ast.cmpop], nodes: list[ast.expr]) -> Any:
         results: list[Any] = []
@@ -319,7 +319,7 @@ class Reader:
             return results[0]
         if not any(map(is_symbolic, results)):
             return all(results)
-        return operations.both(results)
+        return logic.both(results)
 
     def _comparison(self, op: ast.cmpop, a: Any, b: Any) -> Any:
         symbolic = is_symbolic(a) or is_symbolic(b)
@@ -334,7 +334,7 @@ class Reader:
             case ast.In() | ast.NotIn():
                 if not symbolic and not hasattr(b, "_contains_"):
                     return (a in b) is isinstance(op, ast.In)
-                found = operations.contains(b, a)
+                found = items.contains(b, a)
                 return Symbol(build.negation(found) if isinstance(op, ast.NotIn) else found)
             case _:
                 sign = COMPARE[type(op)]
@@ -369,7 +369,7 @@ class Reader:
 
     def _item(self, value: Any, key: Any) -> Any:
         if is_symbolic(key) or isinstance(value, Symbol):
-            return operations.item(value, key)
+            return items.item(value, key)
         return value[key]
 
     def _text(self, parts: list[ast.expr]) -> Any:

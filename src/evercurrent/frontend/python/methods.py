@@ -29,7 +29,7 @@ from evercurrent.data.types import (
     is_numeric,
 )
 from evercurrent.errors import QueryError
-from evercurrent.frontend.python import operations
+from evercurrent.frontend.python import logic, operations
 from evercurrent.frontend.python.opaque import name_of, number_of
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import Resists, is_symbolic, term_of
@@ -272,17 +272,17 @@ def total(values: Any, start: Any = 0) -> Any:
 def any_of(values: Any) -> Any:
     if hasattr(values, "_any_"):
         return values._any_()
-    return operations.either([False, *(Symbol(operations.truth(v)) for v in values)])
+    return logic.either([False, *(Symbol(logic.truth(v)) for v in values)])
 
 
 def all_of(values: Any) -> Any:
     if hasattr(values, "_all_"):
         return values._all_()
-    return operations.both([True, *(Symbol(operations.truth(v)) for v in values)])
+    return logic.both([True, *(Symbol(logic.truth(v)) for v in values)])
 
 
 def truth_of(value: Any = False) -> Any:
-    return Symbol(operations.truth(value))
+    return Symbol(logic.truth(value))
 
 
 def absolute(value: Any) -> Any:

@@ -46,9 +46,9 @@ class Symbol:
         return attribute(self, name)
 
     def __getitem__(self, key: Any) -> Any:
-        from evercurrent.frontend.python import operations
+        from evercurrent.frontend.python import items
 
-        return operations.item(self, key)
+        return items.item(self, key)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise QueryError(f"a function over rows cannot change them: .{name} = ...", hint="select a new row")
