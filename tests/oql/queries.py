@@ -96,7 +96,10 @@ class Queries:
     def ordered(self, scope: Scope, depth: int) -> str:
         inner, froms = self.iterators(scope, depth)
         keys = [self.scalar(inner, 0)[0] for _ in range(self.c.number(1, 2))]
-        where = f" where {self.boolean(inner, depth - 1)}" if self.c.chance(50) else ""
+        # nil and UNDEFINED sort together: which of them comes first is open.
+        conditions = [f"is_defined({k})" for k in keys]
+        conditions += [f"({self.boolean(inner, depth - 1)})"] if self.c.chance(50) else []
+        where = f" where {' and '.join(conditions)}"
         shown = keys[0] if len(keys) == 1 else f"struct(k: {keys[0]}, l: {keys[1]})"
         distinct = "distinct " if self.c.chance(20) else ""
         way = self.c.pick(("", " asc", " desc"))

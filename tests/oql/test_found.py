@@ -62,3 +62,18 @@ def test_an_index_inside_of_groups(text: str, fails: bool) -> None:
         assert key(mirror.asked(text)) == key(mirror.strict.value(text))
     mirror.db.oql(f"define v as {text};")
     assert key(mirror.shown("v")) == key(mirror.oracle.value(text))
+
+
+def test_a_count_of_nothing_beside_a_product() -> None:
+    """Both views keep one state; the second needs its entry even while it counts nothing."""
+    mirror = Mirror(COMPANY)
+    texts = {
+        "v": "select distinct x.manager.dept from x in Employees, y in Departments",
+        "w": "select count(select 6 from y in Departments where 5 != 0) from x in Departments",
+    }
+    for name, text in texts.items():
+        mirror.db.oql(f"define {name} as {text};", mode="hybrid")
+    mirror.new("employee")
+    mirror.new("department")
+    for name, text in texts.items():
+        assert key(mirror.shown(name)) == key(mirror.oracle.value(text))

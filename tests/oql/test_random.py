@@ -44,8 +44,26 @@ def follow(schema: Any, seed: int, transactions: int = 6) -> None:
     ask(mirror, text)
 
 
-def check(mirror: Mirror, text: str) -> None:
-    expected, found = mirror.oracle.value(text), mirror.shown("v")
+def follow_together(schema: Any, seed: int, views: int = 4, transactions: int = 6) -> None:
+    """Several views share what they keep."""
+    c = Seeded(seed)
+    mirror = Mirror(schema)
+    for _ in range(c.number(5, 20)):
+        mirror.happen(event(c, mirror.model))
+    texts = {f"v{i}": query(c, mirror.model, 1) for i in range(views)}
+    for name, text in texts.items():
+        mirror.db.oql(f"define {name} as {text};", mode=c.pick(MODES))
+    for _ in range(transactions):
+        with mirror.db.transaction():
+            for _ in range(c.number(1, 4)):
+                mirror.happen(event(c, mirror.model))
+        mirror.happen(event(c, mirror.model))
+        for name, text in texts.items():
+            check(mirror, text, name)
+
+
+def check(mirror: Mirror, text: str, view: str = "v") -> None:
+    expected, found = mirror.oracle.value(text), mirror.shown(view)
     assert key(found) == key(expected), story(mirror, text, found, expected)
 
 
@@ -83,3 +101,9 @@ def test_zoo(seed: int) -> None:
 def test_zoo_of_arrays(seed: int) -> None:
     """Collections that are kept in the rows of their owners."""
     follow(ZOO_OF_ARRAYS, 5000 + seed)
+
+
+@pytest.mark.parametrize("seed", SEEDS[::2])
+@pytest.mark.parametrize("schema", [COMPANY, SHOP], ids=["company", "shop"])
+def test_views_together(schema: Any, seed: int) -> None:
+    follow_together(schema, 8000 + seed)

@@ -346,3 +346,12 @@ def fresh(layout: Layout) -> Storage:
         cell += [0 if a.aggregate is None else factory(a.aggregate)() for a in state.accumulators]
         storage.paths[0][()] = cell
     return storage
+
+
+def moved(storage: Storage, layout: Layout) -> Storage:
+    """The same entries in another layout: a scalar aggregate's one entry comes with it, or goes if it is of no weight."""
+    other = fresh(layout)
+    for columns, payload in storage.entries():
+        if layout.permanent or storage.weight(payload):
+            other.insert(columns, storage.parts(payload))
+    return other

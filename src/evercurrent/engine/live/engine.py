@@ -15,7 +15,7 @@ from typing import Any
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.fill import part_for
 from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Program
-from evercurrent.engine.live.core import Core, Kept
+from evercurrent.engine.live.core import Core, Kept, moved
 from evercurrent.engine.live.layout import Storage, lay_out
 from evercurrent.engine.live.runtime.fixpoint import Moving
 from evercurrent.errors import InternalError
@@ -52,7 +52,7 @@ class LiveEngine:
                 continue
             storage = old.storages[state.name]
             kept.storages[state.name] = (
-                storage if storage.layout == layouts[state.name] else storage.moved(layouts[state.name])
+                storage if storage.layout == layouts[state.name] else moved(storage, layouts[state.name])
             )
         fixpoints = {r.name: r for r in program.relations if isinstance(r, Fixpoint)}
         kept.fixpoints = {n: old.fixpoints[n] for n, r in fixpoints.items() if n in old.fixpoints}

@@ -200,14 +200,7 @@ class Storage:
             return len(self.paths[0])
         return sum(len(b) if type(b) is dict else 1 for b in self.paths[0].values())
 
-    def moved(self, layout: Layout) -> Storage:
-        """The same entries in another layout."""
-        other = Storage(layout)
-        for columns, payload in self.entries():
-            other.insert(columns, self._parts(payload))
-        return other
-
-    def _parts(self, payload: Any) -> list[Any]:
+    def parts(self, payload: Any) -> list[Any]:
         """Weight (unless unique), dependents and accumulators."""
         match self.layout.payload:
             case "true":

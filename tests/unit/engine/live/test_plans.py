@@ -138,3 +138,16 @@ def test_padding_is_taken_away_no_earlier_than_it_was_given(order: tuple[int, ..
     for change in ("INSERT INTO t VALUES (1, NULL, 6)", "UPDATE t SET p = 7", "DELETE FROM t"):
         db.execute(change)
         assert db.verify(), change
+
+
+def test_a_count_that_becomes_a_scalar_aggregate_and_back() -> None:
+    """One state serves both: the entry of the aggregate must come with it, and go with it if it counts nothing."""
+    db = ec.connect()
+    db.execute("CREATE TABLE a (x INT); CREATE TABLE b (y INT); CREATE VIEW p AS SELECT x FROM a, b")
+    for change in ("INSERT INTO a VALUES (1)", "INSERT INTO b VALUES (1)", "DELETE FROM b"):
+        db.execute("CREATE VIEW n AS SELECT COUNT(*) AS n FROM b")
+        assert db.verify(), change
+        db.execute(change)
+        assert db.verify(), change
+        db.execute("DROP VIEW n")
+        assert db.verify(), change
