@@ -146,10 +146,11 @@ NAMED: dict[str, Type] = {
 }
 
 
-def _named(given: Type | str, what: str) -> Type:
-    """A type of SQL by its name."""
+def _named(given: Any, what: str) -> Type:
+    """A type of SQL, given as it is or by its name."""
     if not isinstance(given, str):
-        return given
+        as_it_is: Type = given
+        return as_it_is
     name = given.upper().replace(" ", "")
     digits = re.fullmatch(r"(?:DECIMAL|NUMERIC)\((\d+)(?:,(\d+))?\)", name)
     if digits:
