@@ -314,8 +314,9 @@ def change(
         core.catalog, core.design = old
     cursors = {n: c for n, c in core.snapshot.sources.items() if ("table", n.lower()) not in gone}
     snapshot = Snapshot(stores, tuple(definitions), cursors)
+    known = core.snapshot.files()
     core.engine.sync(
-        [s for name, store in stores.items() if name not in core.snapshot.stores for s in store.segments]
+        [s for store in stores.values() for s in store.segments if not known.issuperset(s.files)]
     )
     # Views whose rows were found anew: what was published of them is of no use.
     filled = [
