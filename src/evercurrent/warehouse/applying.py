@@ -8,8 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal
 
-from evercurrent.data.zset import ZSet
+from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.spark.engine import SMALL_ROWS
+from evercurrent.engine.spark.feeds import taken
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.intake import is_frame, take_in
 from evercurrent.engine.spark.kept import Store
@@ -54,10 +55,18 @@ def apply_rows(db: Warehouse, changes: Mapping[str, Any], batch: str | None) -> 
     """All or nothing."""
     with db.transaction(batch=batch) as transaction:
         for key, feed in changes.items():
-            come, gone = changes_of(db._core.readers[key], feed)
-            deleted = [(row, -1) for row in locate_all(db, transaction, key, gone)]
-            transaction.change(key, [(row, 1) for row in come] + deleted)
+            come, gone = read_feed(db, transaction, key, feed)
+            transaction.change(key, [(row, 1) for row in come] + [(row, -1) for row in gone])
     return transaction.record or RunRecord(db.version, batch)
+
+
+def read_feed(db: Warehouse, transaction: Transaction, key: str, feed: Any) -> tuple[list[Row], list[Row]]:
+    """The rows that come, and the stored rows that are meant to go."""
+    whole = taken(db._core.catalog.tables[key].fields, feed)
+    if whole is not None:
+        return whole
+    come, gone = changes_of(db._core.readers[key], feed)
+    return come, locate_all(db, transaction, key, gone)
 
 
 def apply_rows_parted(db: Warehouse, changes: Mapping[str, Any], batch: str | None) -> RunRecord:
@@ -72,11 +81,10 @@ def apply_rows_parted(db: Warehouse, changes: Mapping[str, Any], batch: str | No
         delta = deltas.setdefault(key, ZSet())
 
         def take(feed: Any, key: str = key, delta: ZSet = delta) -> None:
-            come, gone = changes_of(core.readers[key], feed)
-            found = locate_all(db, transaction, key, gone)
+            come, gone = read_feed(db, transaction, key, feed)
             for row in come:
                 delta.add(row, 1)
-            for row in found:
+            for row in gone:
                 delta.add(row, -1)
 
         misfits += taken_in(key, feed, take)

@@ -7,6 +7,7 @@ rows under the keys of changed rows, the parents that inserted rows refer to, an
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.data.zset import Row, ZSet
@@ -25,6 +26,14 @@ def aside_store(name: str) -> str:
     return f"aside\0{name.lower()}"
 
 
+def picked(columns: Sequence[int], rows: Iterable[Row]) -> set[Row]:
+    """The values at these positions, of each row."""
+    if len(columns) == 1:
+        (at,) = columns
+        return {(row[at],) for row in rows}
+    return set(map(itemgetter(*columns), rows))
+
+
 class Partial:
     """Parts of tables, read as they are needed, at one version."""
 
@@ -40,7 +49,7 @@ class Partial:
         """Hold the rows of a table whose columns at these positions are among the keys."""
         at = tuple(columns)
         known = self.known.setdefault((table, at), set())
-        missing = {k for k in keys if k not in known}
+        missing = set(keys) - known
         if not missing:
             return
         known |= missing
@@ -56,7 +65,7 @@ class Partial:
         keys = ([declared.primary_key] if declared.primary_key else []) + list(declared.unique)
         for key in keys:
             at = positions(declared, key.columns)
-            self.load(table, at, {tuple(r[i] for i in at) for r in rows})
+            self.load(table, at, picked(at, rows))
         if declared.primary_key is None:
             self.load(table, range(len(declared.columns)), rows)
 
@@ -71,9 +80,9 @@ class Partial:
                     columns = positions(self.catalog.tables[parent], reference.target.columns)
                     own = self._reference_columns(child, reference.target.columns, reference.constraint)
                     if child == table:
-                        self.load(parent, columns, {tuple(r[i] for i in own) for r in rows})
+                        self.load(parent, columns, picked(own, rows))
                     if parent == table:
-                        self.load(child, own, {tuple(r[i] for i in columns) for r in rows})
+                        self.load(child, own, picked(columns, rows))
 
     def _reference_columns(self, child: str, target: Sequence[str], constraint: object) -> tuple[int, ...]:
         from evercurrent.catalog.nodes import ForeignKey

@@ -46,9 +46,9 @@ class Transaction:
 
     def change(self, table: str, changes: list[Change]) -> None:
         """Make all of these changes or none."""
-        gone = [row for row, weight in changes if weight < 0]
-        if gone:
-            self.partial.load_rows(table, gone)
+        if any(weight < 0 for _, weight in changes):
+            # those that come too: their keys are judged in the end, and so the files are read once
+            self.partial.load_rows(table, [row for row, _ in changes])
         self.on(table).change(changes)
 
     def load_key(self, table: str, columns: tuple[int, ...], key: Row) -> None:

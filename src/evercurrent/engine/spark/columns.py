@@ -2,7 +2,8 @@
 
 Law. `decoded(t, encoded(t, values)) == values`, and both agree with `types.internal` and `types.plain`, value by value.
 What those do one by one, Arrow does here for a column at once: a decimal is an integer of its smallest unit, so the same
-16 bytes are read as a decimal without a scale, and that as integers; an instant is read as if it had no zone.
+16 bytes are read as a decimal without a scale, and that as integers; a date is a number of days, and an instant one of
+microseconds.
 
 >>> from evercurrent.data.types import Decimal
 >>> column = encoded(Decimal(12, 2), [950, None, -1])
@@ -14,27 +15,33 @@ What those do one by one, Arrow does here for a column at once: a decimal is an 
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pyarrow
+import pyarrow.compute
 
 from evercurrent.data.types import Binary, Boolean, Date, Decimal, Integer, Null, String, Timestamp, Type
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.types import arrow_type, internal, plain, spark_type
 
 UNITS = pyarrow.decimal128(38, 0)
+EPOCH = datetime.datetime(1970, 1, 1)
+FIRST_DAY = pyarrow.scalar(EPOCH.toordinal(), pyarrow.int32())
 
 
 def decoded(t: Type, column: pyarrow.Array | pyarrow.ChunkedArray) -> list[Any]:
     """The values of a column as the driver holds them."""
     match t:
-        case Boolean() | Integer() | String() | Binary() | Date() | Null():
+        case Boolean() | Integer() | String() | Binary() | Null():
             return list(column.to_pylist())
         case Decimal():
             return units(column, t)
+        case Date():
+            return days(column)
         case Timestamp():
-            return list(column.cast(pyarrow.timestamp("us")).to_pylist())
+            return instants(column)
         case _:
             return [internal(t, v) for v in column.to_pylist()]
 
@@ -51,6 +58,20 @@ def units(column: pyarrow.Array | pyarrow.ChunkedArray, t: Decimal) -> list[Any]
         except pyarrow.ArrowInvalid:  # more than 64 bits
             result += [internal(t, v) for v in chunk.to_pylist()]
     return result
+
+
+def days(column: pyarrow.Array | pyarrow.ChunkedArray) -> list[Any]:
+    """Dates by their number: Arrow makes one by one what `fromordinal` makes ten times as fast."""
+    numbers = pyarrow.compute.add(column.cast(pyarrow.int32()), FIRST_DAY).to_pylist()
+    if not column.null_count:
+        return list(map(datetime.date.fromordinal, numbers))
+    return [None if n is None else datetime.date.fromordinal(n) for n in numbers]
+
+
+def instants(column: pyarrow.Array | pyarrow.ChunkedArray) -> list[Any]:
+    """Points in time by their microseconds, for the same reason."""
+    numbers = column.cast(pyarrow.timestamp("us")).cast(pyarrow.int64()).to_pylist()
+    return [None if n is None else EPOCH + datetime.timedelta(0, 0, n) for n in numbers]
 
 
 def encoded(t: Type, values: Sequence[Any]) -> pyarrow.Array:

@@ -10,11 +10,10 @@ Footers are read once and kept: files never change.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow
 import pyarrow.compute
@@ -50,6 +49,7 @@ class Footer:
     path: str
     metadata: pyarrow.parquet.FileMetaData
     ranges: dict[str, list[Range | None]] = field(default_factory=dict)
+    few: dict[str, bool] = field(default_factory=dict)
 
     @staticmethod
     def read(path: str) -> Footer:
@@ -63,11 +63,34 @@ class Footer:
         """The range of a column in each row group; None where the file does not say."""
         found = self.ranges.get(column)
         if found is None:
-            schema = self.metadata.schema
-            at = next(i for i in range(len(schema)) if schema.column(i).path == column)
+            at = self.place(column)
+            assert at is not None
             found = [_range(self.metadata.row_group(i).column(at)) for i in range(self.groups)]
             self.ranges[column] = found
         return found
+
+    def coded(self, column: str) -> bool:
+        """Whether a column is one of strings that are written as places in a dictionary of a few.
+
+        Those are read as such, and become strings only for the rows that are asked for. A string that is written as it is
+        takes four bytes for its length alone: a column that takes less has few that are.
+        """
+        found = self.few.get(column)
+        if found is None:
+            at = self.place(column)
+            chunk = None if at is None else self.metadata.row_group(0).column(at)
+            found = self.few[column] = (
+                chunk is not None
+                and chunk.physical_type == "BYTE_ARRAY"
+                and any("DICTIONARY" in e for e in chunk.encodings)
+                and chunk.total_uncompressed_size < 4 * chunk.num_values
+            )
+        return found
+
+    def place(self, column: str) -> int | None:
+        """Where a column that is not nested lies in the file."""
+        schema = self.metadata.schema
+        return next((i for i in range(len(schema)) if schema.column(i).path == column), None)
 
 
 def _range(chunk: pyarrow.parquet.ColumnChunkMetaData) -> Range | None:
@@ -115,32 +138,51 @@ def find(footer: Footer, schema: pyarrow.Schema, wanted: Sequence[Wanted]) -> tu
     if not groups:
         return schema.empty_table(), 0.0
     keys = list(dict.fromkeys(w.column for w in wanted))
+    others = [n for n in schema.names if n not in keys]
     read = len(groups) * len(keys)
     parts = []
-    with pyarrow.parquet.ParquetFile(footer.path, metadata=footer.metadata) as file:
+    coded = [n for n in others if footer.coded(n)]
+    with pyarrow.parquet.ParquetFile(footer.path, metadata=footer.metadata, read_dictionary=coded) as file:
         for start in range(0, len(groups), AT_ONCE):
             some = groups[start : start + AT_ONCE]
-            if len(keys) < len(schema.names):
-                some = hit(footer, some, file.read_row_groups(some, columns=keys), wanted)
-                read += len(some) * (len(schema.names) - len(keys))
-            if some:
-                table = file.read_row_groups(some, columns=schema.names)
-                parts.append(only(table.select(schema.names).cast(schema), wanted))
+            table = file.read_row_groups(some, columns=keys)
+            mask = matching(table, wanted)
+            spans = hit(footer, some, mask)
+            if not spans:
+                continue
+            if len(spans) < len(some):
+                table = pyarrow.concat_tables([table.slice(s.begin, s.rows) for s in spans])
+                mask = pyarrow.chunked_array([c for s in spans for c in mask.slice(s.begin, s.rows).chunks])
+            if others:
+                rest = file.read_row_groups([s.group for s in spans], columns=others)
+                table = pyarrow.table(
+                    [*table.columns, *rest.columns], [*table.column_names, *rest.column_names]
+                )
+                read += len(spans) * len(others)
+            parts.append(table.filter(mask).select(schema.names).cast(schema))
     share = read / (footer.groups * len(schema.names))
     return pyarrow.concat_tables(parts) if parts else schema.empty_table(), share
 
 
-def hit(footer: Footer, groups: list[int], keys: pyarrow.Table, wanted: Sequence[Wanted]) -> list[int]:
-    """Those of the row groups in which a row holds asked values; `keys` are their key columns."""
-    places = pyarrow.compute.indices_nonzero(matching(keys, wanted))
-    if not len(places):
-        return []
-    ends = list(accumulate(footer.metadata.row_group(i).num_rows for i in groups))
-    found: list[int] = []
-    for place in places.to_pylist():
-        at = bisect_right(ends, place)
-        if not found or found[-1] != groups[at]:
-            found.append(groups[at])
+class Span(NamedTuple):
+    """A row group, and where its rows begin among those that were read with it."""
+
+    group: int
+    begin: int
+    rows: int
+
+
+def hit(footer: Footer, groups: Sequence[int], mask: pyarrow.ChunkedArray) -> list[Span]:
+    """Those of the row groups in which the mask, over the rows of them all, is true somewhere."""
+    places = pyarrow.compute.indices_nonzero(mask).to_pylist()
+    found: list[Span] = []
+    begin = at = 0
+    for group in groups:
+        rows = footer.metadata.row_group(group).num_rows
+        after = bisect_left(places, begin + rows, at)
+        if after > at:
+            found.append(Span(group, begin, rows))
+        begin, at = begin + rows, after
     return found
 
 
@@ -156,3 +198,12 @@ def matching(table: pyarrow.Table, wanted: Sequence[Wanted]) -> pyarrow.ChunkedA
 def only(table: pyarrow.Table, wanted: Sequence[Wanted]) -> pyarrow.Table:
     """The rows whose key columns all hold asked values."""
     return table.filter(matching(table, wanted))
+
+
+def among(table: pyarrow.Table, keys: pyarrow.Table) -> pyarrow.Table:
+    """The rows whose values, in the columns of `keys`, are together one of its rows; none of them is NULL."""
+    if not keys.num_columns:
+        return table
+    places = table.select(keys.column_names).append_column("place", pyarrow.array(range(table.num_rows)))
+    found = places.join(keys, keys.column_names, join_type="left semi")
+    return table.take(found.column("place").sort())

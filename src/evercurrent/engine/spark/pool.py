@@ -22,7 +22,7 @@ from evercurrent.data.zset import Row
 from evercurrent.engine.spark.columns import decoded
 from evercurrent.engine.spark.files import Folder, Segment
 from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.lookup import Footer, Wanted, find, only
+from evercurrent.engine.spark.lookup import Footer, Wanted, among, find, only
 from evercurrent.engine.spark.shapes import added
 from evercurrent.engine.spark.types import arrow_schema, plain
 
@@ -31,6 +31,8 @@ CACHE_ROWS = 300_000
 SMALL_FILE = 1024 * 1024
 """A file of at most so many bytes is read whole, once, and stays in memory."""
 FOOTERS = 5_000
+STRAYS = 5_000
+"""More rows than this that come along with the asked ones are left out before they become Python values."""
 
 
 class TooLarge(Exception):
@@ -91,7 +93,10 @@ class Pool:
         for segment in store.segments:
             for file in segment.files:
                 if columns:
-                    result += self._decode(self._chosen(file, segment, arrow, columns), types)
+                    found = self._chosen(file, segment, arrow, columns)
+                    if wanted is not None and len(columns) > 1 and found.num_rows > STRAYS + 2 * len(wanted):
+                        found = among(found, together(key, wanted, types, arrow))
+                    result += self._decode(found, types)
                 else:
                     result += self._whole(file, arrow, types)
         return result
@@ -171,6 +176,19 @@ class Pool:
 def filterable(t: Type) -> bool:
     """Whether Arrow's equality of values is ours."""
     return not isinstance(t, Float | Array | Map | Struct)
+
+
+def together(
+    key: Sequence[int], wanted: Collection[Row], types: Sequence[Type], schema: pyarrow.Schema
+) -> pyarrow.Table:
+    """The asked keys as a table, without the columns in which NULL is asked for: Arrow's joins never find it."""
+    columns = {}
+    for position, i in enumerate(key):
+        values = [k[position] for k in wanted]
+        if filterable(types[i]) and None not in values:
+            field = schema.field(i)
+            columns[field.name] = pyarrow.array([plain(types[i], v) for v in values], field.type)
+    return pyarrow.table(columns)
 
 
 def plain_keys(schema: StructType) -> bool:

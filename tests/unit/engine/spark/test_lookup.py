@@ -13,7 +13,7 @@ from evercurrent.delta.program import Index, Keyed, Program, Ranked, State
 from evercurrent.engine.spark.files import ROW_GROUP, Folder, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.layout import leading, orders
-from evercurrent.engine.spark.lookup import Footer, Wanted, find, holding
+from evercurrent.engine.spark.lookup import Footer, Wanted, find, holding, only
 from evercurrent.engine.spark.tiers import FAN, due, outgrown
 from evercurrent.term.nodes import Column, SortKey
 
@@ -68,6 +68,40 @@ def test_every_key_column_narrows(footer: Footer) -> None:
     both = [Wanted.of("c0", [0, 4], KEY), Wanted.of("c1", ["row 4", "row 8"], pyarrow.string())]
     table, _ = find(footer, schema(footer), both)
     assert table.column("c1").to_pylist() == ["row 4"]
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_columns_of_all_kinds_are_found_beside_the_key(tmp_path: Path, plain: bool) -> None:
+    """Few strings are read as places in a dictionary, and are strings again in what is found."""
+    count = 5 * ROW_GROUP + 7
+    table = pyarrow.table(
+        {
+            "c0": pyarrow.array(range(count), KEY),
+            "c1": pyarrow.array([None if i % 5 == 0 else "ab"[i % 2] for i in range(count)]),
+            "c2": pyarrow.array([f"row {i}" for i in range(count)]),
+            "c3": pyarrow.array([[i] if i % 3 else None for i in range(count)], pyarrow.list_(KEY)),
+            "c4": pyarrow.array([b"x"] * count),
+            "w": pyarrow.array([1] * count, KEY),
+        }
+    )
+    path = str(tmp_path / "f.parquet")
+    pyarrow.parquet.write_table(table, path, row_group_size=ROW_GROUP, use_dictionary=not plain)
+    footer = Footer.read(path)
+    assert [n for n in table.column_names if footer.coded(n)] == ([] if plain else ["c1", "c4"])
+    # groups 0, 2 and 5 hold some; group 3 could, and does not, once the second column is asked as well
+    keys = [0, 1, 7, 2 * ROW_GROUP, 3 * ROW_GROUP - 1, 3 * ROW_GROUP + 1, count - 1]
+    for wanted in (
+        [Wanted.of("c0", keys, KEY)],
+        [Wanted.of("c0", keys, KEY), Wanted.of("c1", ["a", None], pyarrow.string())],
+        [
+            Wanted.of(n, table.column(n).take(keys).to_pylist(), table.schema.field(n).type)
+            for n in ("c2", "c1")
+        ],
+    ):
+        found, share = find(footer, table.schema, wanted)
+        expected = only(table, wanted)
+        assert 2 <= expected.num_rows <= len(keys) and 0 < share <= 1
+        assert found.schema == table.schema and found.to_pylist() == expected.to_pylist()
 
 
 def test_rows_are_sorted_by_their_key_and_by_what_can_be_sorted() -> None:
