@@ -151,8 +151,12 @@ def test_streams_count_every_batch_once(spark: SparkSession, tmp_path: Path) -> 
 
 
 def test_a_pipeline_from_the_shell(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    spark: SparkSession,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "200")  # no heading of a table is folded
     write_deltalake(str(tmp_path / "lake"), table([(1, "a", 1), (2, "b", 2)]))
     pipeline = tmp_path / "pipeline.sql"
     pipeline.write_text(f"-- source: t delta lake key=id\n{VIEW};\n")
