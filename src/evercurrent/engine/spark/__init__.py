@@ -16,6 +16,7 @@ frames       many small results in one job
 rules        rules to DataFrames
 keyed        functions of touched groups
 fixpoint     recursion, in rounds that the driver counts
+rounds       the same in rounds of jobs; `turns` runs the rules of a loop, `pile` holds what rounds have added
 run          one transaction
 publish      views as ordinary Delta tables
 session      the private session in which everything runs

@@ -38,14 +38,14 @@ from evercurrent.engine.spark.run import Outcome, Run
 from evercurrent.engine.spark.session import private, tune
 from evercurrent.engine.spark.shapes import W, consolidate, row_schema
 from evercurrent.engine.spark.tiers import due, outgrown
-from evercurrent.errors import EvaluationError, UnsupportedError
+from evercurrent.errors import EvaluationError
 
 SMALL_ROWS = 120_000
 """Changes of at most so many rows are tried by the driver alone: it takes about 15 microseconds for a row and view."""
 DRIVER_ENTRIES = 1_000_000
 """So many entries of states the driver may hold in one transaction."""
 RECURSION_ENTRIES = 5_000_000
-"""So many where a recursion moves: its rounds are the driver's."""
+"""So many where a recursion moves: a round costs the driver no job."""
 MERGED_ROWS = 4_000_000
 """Segments of at most so many rows are merged by the driver, in Arrow's hands."""
 
@@ -106,24 +106,23 @@ class Engine:
         rows = sum(s.rows for s in inputs.values())
         reason = f"{rows} changed rows are more than {SMALL_ROWS}"
         recursive = any(isinstance(r, Fixpoint) for r in program.relations)
-        if recursive or self.strategy == "driver" or (self.strategy == "auto" and rows <= SMALL_ROWS):
-            self.pool.budget = RECURSION_ENTRIES if recursive else DRIVER_ENTRIES
+        work = rows
+        small = self.strategy == "auto" and (recursive or rows <= SMALL_ROWS)  # rounds are dear as jobs
+        if self.strategy == "driver" or small:
+            allowed = self.pool.budget = RECURSION_ENTRIES if recursive else DRIVER_ENTRIES
             before = self.pool.read_bytes
             try:
-                small = DriverRun(program, self.folder, self.pool, stores, beginning=beginning)
-                outcome = small.execute(inputs)
+                alone = DriverRun(program, self.folder, self.pool, stores, beginning=beginning)
+                outcome = alone.execute(inputs)
                 read = self.pool.read_bytes - before
                 seconds = time.perf_counter() - begin
                 return outcome, Report("driver", f"{rows} changed rows", rows, read, 0, seconds)
             except TooLarge:
-                if recursive:
-                    raise UnsupportedError(
-                        f"a recursion that touches more than {RECURSION_ENTRIES:,} rows is not there on Spark yet"
-                    ) from None
-                reason = f"the change touches more than {DRIVER_ENTRIES} entries"
+                reason = f"the change touches more than {allowed} entries"
+                work = max(rows, allowed) if recursive else rows  # what a recursion makes shows in no input
         elif self.strategy == "spark":
             reason = "asked for"
-        workshop = self.workshop(rows)
+        workshop = self.workshop(work)
         try:
             outcome = Run(program, workshop, stores, beginning=beginning).execute(inputs)
         except FAILURES as problem:

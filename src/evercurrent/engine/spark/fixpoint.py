@@ -44,6 +44,13 @@ def loop_stores(fixpoint: Fixpoint) -> Iterator[tuple[str, Loop]]:
         yield outside_store(loop), loop
 
 
+def endless(limit: int) -> EvaluationError:
+    return EvaluationError(
+        f"the recursion has not come to an end after {limit} rounds",
+        hint="bound it with a condition, use UNION instead of UNION ALL, or raise the limit",
+    )
+
+
 def between(program: Program, fixpoint: Fixpoint) -> list[Linear]:
     """Relations between a loop's deltas and its bodies: they move in every round."""
     found = []
@@ -93,6 +100,7 @@ class Recursion:
 
     def __init__(self, node: Fixpoint, pool: Pool, stores: Mapping[str, Store]) -> None:
         self.node = node
+        self.pool = pool
         self.counts = [
             Derivations(pool, loop, stores.get(counts_store(loop), Store())) for loop in node.loops
         ]
@@ -120,12 +128,15 @@ class Recursion:
         for i, change in enumerate(changes):
             self.counts[i].touch(row for row, _ in change)
             self.outside[i].touch(row for row, _ in change)
+            known = len(self.before[i])
             for row, w in change:
                 if row not in self.before[i]:
                     held = self.counts[i].get(row)
                     self.before[i][row] = int(held > 0) if self.node.loops[i].distinct else held
                     self.now[i][row] = held > 0
                 self.counts[i].add(row, w)
+            # Rows that are made take room as those that are read do.
+            self.pool.spend(len(self.before[i]) - known)
 
     def delete(self, changes: list[Change], turn: Turn) -> list[Change]:
         late: list[Change] = [[] for _ in self.node.loops]
@@ -177,10 +188,7 @@ class Recursion:
             rows = sum(d.store.rows + len(d.new) for d in self.outside)
             limit = max(ROUNDS, 2 * rows)
         if self.rounds > limit:
-            raise EvaluationError(
-                f"the recursion has not come to an end after {limit} rounds",
-                hint="bound it with a condition, use UNION instead of UNION ALL, or raise the limit",
-            )
+            raise endless(limit)
         return turn(moving)
 
     def net(self, i: int) -> dict[Row, int]:

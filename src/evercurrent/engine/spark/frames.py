@@ -24,6 +24,8 @@ from evercurrent.engine.spark.types import arrow_schema
 TAG = "t"
 LARGE_ROWS = 300_000
 """From here on results are written by the executors."""
+BROADCAST_ROWS = 200_000
+"""A delta of at most so many rows is sent whole to every executor."""
 GROUP_ROWS = "parquet.block.row.count.limit"
 """The setting of Parquet's writer for the rows of a row group."""
 

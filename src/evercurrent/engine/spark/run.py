@@ -11,7 +11,7 @@ Nothing that runs here changes what is stored: it writes files that only a commi
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from math import inf
@@ -19,6 +19,7 @@ from typing import assert_never
 
 from pyspark.sql import DataFrame
 
+from evercurrent.delta.loops import outside_rules
 from evercurrent.delta.program import (
     Explode,
     Finalize,
@@ -33,16 +34,14 @@ from evercurrent.delta.program import (
     Rule,
 )
 from evercurrent.engine.spark.files import EMPTY, Segment
-from evercurrent.engine.spark.frames import Workshop
+from evercurrent.engine.spark.frames import BROADCAST_ROWS, Workshop
 from evercurrent.engine.spark.kept import Contents, Store, union
 from evercurrent.engine.spark.keyed import Groups, change
 from evercurrent.engine.spark.rules import States, bag_of, entries_of, is_copy, rows_of, run_rule
 from evercurrent.engine.spark.schedule import levels
 from evercurrent.engine.spark.shapes import Shape, consolidate, relation_schema
-from evercurrent.errors import UnsupportedError
-
-BROADCAST_ROWS = 200_000
-"""A delta of at most so many rows is sent whole to every executor."""
+from evercurrent.engine.spark.turns import Turns, outside_rows
+from evercurrent.term.nodes import Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +92,9 @@ class Run:
         self.bounds: dict[str, float] = {}  # how many rows can have been added, at most
         self.outcome = Outcome()
         self.relations = {r.name: r for r in program.relations}
+        self.kept = stores
+        self.outside = outside_rules(program)
+        self.bodies = {x.body for r in program.relations if isinstance(r, Fixpoint) for x in r.loops}
 
     def execute(self, inputs: Mapping[str, Segment]) -> Outcome:
         """Run the transaction; `inputs` are the deltas of inputs, consolidated."""
@@ -134,8 +136,6 @@ class Run:
                 linear[f"{r.name}\0delta"] = r
                 wanted[f"{r.name}\0delta"] = consolidate(added, relation_schema(r.columns))
                 bounds[f"{r.name}\0delta"] = self.bounds.get(r.name, inf)
-            elif isinstance(r, Fixpoint) and any(loop.body in self.rows for loop in r.loops):
-                raise UnsupportedError("a recursion is run by the driver")
         for store, segment in self.workshop.collect(wanted, bounds).items():
             if store in linear:
                 self.outcome.deltas[linear[store].name] = segment
@@ -152,6 +152,13 @@ class Run:
                 bounds[f"{r.name}\0delta"] = self.most(r)
         for store, segment in self.workshop.collect(changed, bounds).items():
             self.outcome.deltas[store.removesuffix("\0delta")] = segment
+        for r in relations:
+            if isinstance(r, Fixpoint):
+                for store, segment in Turns(self, r).move().items():
+                    if store.endswith("\0delta"):
+                        self.outcome.deltas[store.removesuffix("\0delta")] = segment
+                    else:
+                        self.outcome.stores[store] = segment
 
     def most(self, r: Keyed) -> float:
         """How many rows the change of a keyed relation can have."""
@@ -187,17 +194,21 @@ class Run:
     def trigger(self, r: Relation) -> None:
         match r:
             case Input(name, columns) | Linear(name, columns) | Keyed(name, columns):
-                segment = self.outcome.deltas.get(name, EMPTY)
-                if segment.rows:
-                    delta = self.workshop.read(relation_schema(columns), [segment])
-                    self.outcome.costs.append(Cost(frozenset({name}), bytes=segment.bytes))
-                    for rule in self.program.triggers.get(name, ()):
-                        if self.only is None or id(rule) in self.only:
-                            self.add(rule, delta, segment)
-            case Fixpoint():
-                return
+                self.follow(name, columns, self.outcome.deltas.get(name, EMPTY))
+            case Fixpoint(loops=loops):
+                for loop in loops:
+                    self.follow(loop.name, loop.columns, self.outcome.deltas.get(loop.name, EMPTY))
             case _:
                 assert_never(r)
+
+    def follow(self, name: str, columns: Sequence[Column], segment: Segment) -> None:
+        """Run the rules of a relation over its delta."""
+        if segment.rows:
+            delta = self.workshop.read(relation_schema(columns), [segment])
+            self.outcome.costs.append(Cost(frozenset({name}), bytes=segment.bytes))
+            for rule in self.program.triggers.get(name, ()):
+                if self.only is None or id(rule) in self.only:
+                    self.add(rule, delta, segment)
 
     def add(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
         """Write down what a rule adds."""
@@ -218,7 +229,9 @@ class Run:
         if flow is None:
             return
         if rule.into not in self.shapes:
-            self.rows.setdefault(rule.into, []).append(rows_of(rule, flow))
+            apart = rule.into in self.bodies and id(rule) in self.outside
+            target = outside_rows(rule.into) if apart else rule.into
+            self.rows.setdefault(target, []).append(rows_of(rule, flow))
             return
         shape = self.shapes[rule.into]
         self.contents[rule.into].pending.append(entries_of(rule, flow, shape))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from evercurrent.delta.loops import inside
 from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Program, Relation
 
 
@@ -30,17 +31,18 @@ def feeders(program: Program) -> dict[str, set[str]]:
 
 
 def inner_relations(program: Program) -> dict[str, Fixpoint]:
-    """Names that live inside a loop: the bodies and what is seen of loop relations there."""
+    """Names that live inside a loop: what is seen of loop relations there, and what lies between that and the bodies."""
     result: dict[str, Fixpoint] = {}
     for r in program.relations:
         if isinstance(r, Fixpoint):
             for loop in r.loops:
                 result[loop.inner] = r
+            result |= {x.name: r for x in inside(program, r)}
     return result
 
 
-def levels(program: Program, skip: Collection[str] = ()) -> list[Level]:
-    """All levels from 0 on. Relations inside loops (`skip`) are left to their loop."""
+def levels(program: Program) -> list[Level]:
+    """All levels from 0 on. Relations inside loops are left to their loop."""
     fed = feeders(program)
     inner = inner_relations(program)
     known: dict[str, int] = {}
@@ -52,6 +54,8 @@ def levels(program: Program, skip: Collection[str] = ()) -> list[Level]:
         return 1 + max((source_level(s) for s in fed.get(name, ()) if s not in besides), default=-1)
 
     for r in program.relations:
+        if r.name in inner:
+            continue
         match r:
             case Input(name):
                 known[name] = 0
@@ -60,14 +64,14 @@ def levels(program: Program, skip: Collection[str] = ()) -> list[Level]:
             case Keyed(name, state=s):
                 known[name] = max(1, fed_level(s))
             case Fixpoint(name, loops):
-                own = {loop.inner for loop in loops}
-                known[name] = max([1, *(fed_level(loop.body, own) for loop in loops)])
+                own = {n for n, f in inner.items() if f is r}
+                known[name] = max([1, *(fed_level(n, own) for n in (*own, *(x.body for x in loops)))])
                 known |= {loop.name: known[name] for loop in loops}
     states = {s.name: max(1, fed_level(s.name)) for s in program.states}
     top = max([0, *known.values(), *states.values()])
     return [
         Level(
-            tuple(r for r in program.relations if known[r.name] == i and r.name not in skip),
+            tuple(r for r in program.relations if r.name not in inner and known[r.name] == i),
             tuple(n for n, level in states.items() if level == i),
         )
         for i in range(top + 1)
