@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import Literal as Choice
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -28,6 +29,7 @@ from evercurrent.frontend.sql.syntax import Tokens, parse_tokens
 from evercurrent.term import build
 from evercurrent.term.nodes import Call, Literal
 
+Word = TypeVar("Word", bound=str)
 Policy = Choice["incremental", "auto", "full"]
 POLICIES: tuple[Policy, ...] = ("incremental", "auto", "full")
 PLANS: tuple[Choice["auto", "plant", "identities"], ...] = ("auto", "plant", "identities")
@@ -80,6 +82,16 @@ def options(env: Env, node: exp.Create) -> dict[str, str]:
     return found
 
 
+def option(env: Env, node: exp.Create, name: str, allowed: tuple[Word, ...], default: Word) -> Word:
+    """The value of one option of a view."""
+    found = options(env, node).get(name, default)
+    for word in allowed:
+        if word == found:
+            return word
+    hint = f"there is {', '.join(allowed)}"
+    raise env.wrong(f"there is no {name} {found}", node.args.get("properties"), node, hint=hint)
+
+
 # --- views -------------------------------------------------------------------------------------------------
 
 
@@ -88,30 +100,9 @@ def view(env: Env, node: exp.Create, text: str, policy: Policy) -> View:
         raise env.wrong("a view needs AS and a query", node)
     name = name_of(env, node.this)
     columns = list(node.this.expressions) if isinstance(node.this, exp.Schema) else []
-    chosen = options(env, node).get("policy", policy)
-    if chosen not in POLICIES:
-        raise env.wrong(
-            f"there is no policy {chosen}",
-            node.args.get("properties"),
-            node,
-            hint="there is incremental, auto, full",
-        )
-    mode = options(env, node).get("mode", "strict")
-    if mode not in MODES:
-        raise env.wrong(
-            f"there is no mode {mode}",
-            node.args.get("properties"),
-            node,
-            hint="there is strict, lazy, hybrid",
-        )
-    plan = options(env, node).get("plan", "auto")
-    if plan not in PLANS:
-        raise env.wrong(
-            f"there is no plan {plan}",
-            node.args.get("properties"),
-            node,
-            hint="there is auto, plant, identities",
-        )
+    chosen = option(env, node, "policy", POLICIES, policy)
+    mode = option(env, node, "mode", MODES, "strict")
+    plan = option(env, node, "plan", PLANS, "auto")
     result = queries.query(env, node.expression, keep_order=True)
     identifiers = [c.this if isinstance(c, exp.ColumnDef) else c for c in columns]
     names = renamed(env, result.names, identifiers, node)
