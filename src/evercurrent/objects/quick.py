@@ -15,7 +15,7 @@ from evercurrent.data.types import Reference
 from evercurrent.data.zset import Row
 from evercurrent.objects.handles import Object
 from evercurrent.objects.kinds import Field, Kind
-from evercurrent.objects.owned import OwnedBag, OwnedSet
+from evercurrent.objects.owned import OwnedSet
 from evercurrent.objects.positioned import OwnedList
 from evercurrent.objects.reading import Readers
 from evercurrent.objects.values import Function, is_plain
@@ -81,8 +81,6 @@ def quicken(space: Space, kind: Kind, f: Field, readers: Readers, alive: dict[An
         way.slow = {"add": OwnedSet.add, "remove": OwnedSet.remove}
         cls.add = cls.insert_element = adding(way, isinstance(t, Reference))
         cls.remove = cls.remove_element = removing(way, isinstance(t, Reference))
-    elif issubclass(cls, OwnedBag):
-        way.slow = {"add": OwnedBag.add, "remove": OwnedBag.remove}
     elif issubclass(cls, OwnedList):
         way.slow = {"append": OwnedList.append}
         cls.append = cls.insert_element = appending(way, isinstance(t, Reference))
