@@ -195,7 +195,7 @@ class Core:
 
     def _forget_deltas(self) -> None:
         for table in self.emitter.tables:
-            if not any(table is kept for kept in self.waiting):
+            if not any(table is kept for kept in (*self.waiting, *self.lone)):
                 table.clear()
         self.emitter.out.clear()
 
