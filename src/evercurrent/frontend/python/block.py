@@ -10,7 +10,7 @@ An opaque application gets a query of its own, in whose head it is a column: see
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evercurrent.calculus.nodes import (
@@ -22,6 +22,7 @@ from evercurrent.calculus.nodes import (
     Query,
 )
 from evercurrent.calculus.scope import free_variables, row_type, substitute_qualifiers, substitute_term
+from evercurrent.data.naming import unique
 from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Member, Struct
 from evercurrent.errors import QueryError
@@ -145,20 +146,6 @@ def repacked(block: Block) -> tuple[Query, Block]:
     """The block as a query, and the block of all its rows."""
     query = packed(block)
     return query, over(query, block.shape)
-
-
-def unique(names: Iterable[str]) -> tuple[str, ...]:
-    """The same names, later duplicates numbered, whatever their case."""
-    taken: set[str] = set()
-    result: list[str] = []
-    for name in names:
-        candidate, number = name, 1
-        while candidate.lower() in taken:
-            number += 1
-            candidate = f"{name}_{number}"
-        taken.add(candidate.lower())
-        result.append(candidate)
-    return tuple(result)
 
 
 # --- filters and opaque applications -----------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 from evercurrent.calculus.nodes import Comprehension, Generator, Query, Top
 from evercurrent.calculus.paths import resolve
 from evercurrent.catalog.catalog import Catalog
+from evercurrent.data.naming import unique
 from evercurrent.data.types import Member
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python import joins
@@ -25,7 +26,6 @@ from evercurrent.frontend.python.block import (
     head_of,
     over,
     packed,
-    unique,
     variable,
 )
 from evercurrent.frontend.python.capture import capture, predicate

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evercurrent.calculus.nodes import Fields, Generator, Group
+from evercurrent.data.naming import unique
 from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Member, Struct
 from evercurrent.errors import QueryError, UnsupportedError
@@ -21,7 +22,6 @@ from evercurrent.frontend.python.block import (
     filtered,
     repacked,
     replaced,
-    unique,
     variable,
     variable_of,
 )

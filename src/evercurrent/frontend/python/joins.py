@@ -24,6 +24,7 @@ from evercurrent.calculus.nodes import (
     SetOperation,
     Union,
 )
+from evercurrent.data.naming import unique
 from evercurrent.data.shapes import Shape
 from evercurrent.data.types import BOOLEAN, INT, Member, Type
 from evercurrent.errors import QueryError, UnsupportedError
@@ -38,7 +39,6 @@ from evercurrent.frontend.python.block import (
     packed,
     require_width,
     rows_at,
-    unique,
     variable,
 )
 from evercurrent.frontend.python.symbols import Symbol

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from evercurrent.calculus.nodes import Fields
+from evercurrent.data.naming import unique
 from evercurrent.data.shapes import Shape, is_named_tuple
 from evercurrent.data.types import Array, Integer, Member, Struct, Type
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python.annotations import columns_of, is_row_class
-from evercurrent.frontend.python.block import columns_at, unique
+from evercurrent.frontend.python.block import columns_at
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import Resists, members_of, term_of
 from evercurrent.term import build

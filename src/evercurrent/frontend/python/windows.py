@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from evercurrent.calculus.nodes import Comprehension, Generator, Window
+from evercurrent.data.naming import unique
 from evercurrent.data.types import DOUBLE, INT, Member, Struct, Type
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python.block import (
@@ -20,7 +21,6 @@ from evercurrent.frontend.python.block import (
     head_of,
     replaced,
     row_at,
-    unique,
     variable,
     variable_of,
 )

@@ -6,8 +6,8 @@ A new level is a record; its head carries the terms that are needed above, each 
 from __future__ import annotations
 
 from evercurrent.calculus.nodes import Comprehension, Qualifier
+from evercurrent.data.naming import unique
 from evercurrent.data.types import Member
-from evercurrent.frontend.sql.names import unique
 from evercurrent.frontend.sql.scope import Env
 from evercurrent.term import build
 from evercurrent.term.nodes import Aggregate, Field, Literal, SortKey, Term, Variable

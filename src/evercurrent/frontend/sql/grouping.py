@@ -13,11 +13,11 @@ from itertools import combinations, product
 from sqlglot import exp
 
 from evercurrent.calculus.nodes import Comprehension, Group, Qualifier
+from evercurrent.data.naming import unique
 from evercurrent.data.types import BIGINT, TINYINT, Member
 from evercurrent.errors import QueryError
 from evercurrent.frontend.sql.carrying import Head
 from evercurrent.frontend.sql.functions import name_of
-from evercurrent.frontend.sql.names import unique
 from evercurrent.frontend.sql.scope import Env, Level, Rows, Stage
 from evercurrent.term import build
 from evercurrent.term.aggregates import find_aggregate

@@ -26,9 +26,10 @@ from evercurrent.calculus.nodes import (
     OuterGenerator,
     Query,
 )
+from evercurrent.data.naming import unique
 from evercurrent.data.types import BOOLEAN, INT, Member
 from evercurrent.frontend.sql import expressions
-from evercurrent.frontend.sql.names import suggestion, unique
+from evercurrent.frontend.sql.names import suggestion
 from evercurrent.frontend.sql.scope import Env, Rows, Visible
 from evercurrent.frontend.sql.sources import NOTHING, From, lateral, packed_whole, source
 from evercurrent.term import build

@@ -38,21 +38,3 @@ def suggestion(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | No
     if 0 < len(candidates) <= 12:
         return f"there is {', '.join(candidates)}"
     return None
-
-
-def unique(names: Iterable[str]) -> tuple[str, ...]:
-    """The same names, later duplicates numbered, whatever their case.
-
-    >>> unique(["id", "x", "ID"])
-    ('id', 'x', 'ID_2')
-    """
-    taken: set[str] = set()
-    result: list[str] = []
-    for name in names:
-        candidate, number = name, 1
-        while candidate.lower() in taken:
-            number += 1
-            candidate = f"{name}_{number}"
-        taken.add(candidate.lower())
-        result.append(candidate)
-    return tuple(result)

@@ -16,9 +16,9 @@ from sqlglot import exp
 
 from evercurrent.calculus.monotone import not_monotone
 from evercurrent.calculus.nodes import Definition, Fixpoint, Query, Relation, Union
+from evercurrent.data.naming import unique
 from evercurrent.data.types import Member, Null, Type
 from evercurrent.frontend.sql import queries
-from evercurrent.frontend.sql.names import unique
 from evercurrent.frontend.sql.results import renamed, with_types
 from evercurrent.frontend.sql.scope import Cte, Env
 from evercurrent.term.coerce import common_type

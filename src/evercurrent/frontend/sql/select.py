@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from evercurrent.calculus.nodes import Comprehension, Filter, Generator, Qualifier, Query
+from evercurrent.data.naming import unique
 from evercurrent.data.types import Member
 from evercurrent.errors import QueryError
 from evercurrent.frontend.sql import aggregates, expressions, grouping, joins, ordering, windows
 from evercurrent.frontend.sql.block import Block, SortNode, generate
 from evercurrent.frontend.sql.items import Item, expand, mentioned, with_aliases
-from evercurrent.frontend.sql.names import unique
 from evercurrent.frontend.sql.results import Result
 from evercurrent.frontend.sql.scope import Env, Level, Rows, Stage
 from evercurrent.term import build

@@ -20,10 +20,11 @@ from evercurrent.calculus.nodes import (
     Unnest,
 )
 from evercurrent.catalog.nodes import Table, View
+from evercurrent.data.naming import unique
 from evercurrent.data.types import BIGINT, INT, Array, Map, Member, Null, Struct, Type
 from evercurrent.frontend.sql import expressions, queries, setops
 from evercurrent.frontend.sql.functions import GENERATORS, name_of
-from evercurrent.frontend.sql.names import suggestion, unique
+from evercurrent.frontend.sql.names import suggestion
 from evercurrent.frontend.sql.results import renamed
 from evercurrent.frontend.sql.scope import Env, Level, Rows, Visible
 from evercurrent.term import build

@@ -12,12 +12,13 @@ from typing import Any
 from sqlglot import exp
 
 from evercurrent.calculus.nodes import Qualifier, Query, Window
+from evercurrent.data.naming import unique
 from evercurrent.data.types import DOUBLE, INT, Date, Integer, Interval, Member, Timestamp, Type, is_numeric
 from evercurrent.errors import QueryError
 from evercurrent.frontend.sql import aggregates, expressions, ordering
 from evercurrent.frontend.sql.carrying import Head
 from evercurrent.frontend.sql.functions import WINDOW_ONLY, called, name_of
-from evercurrent.frontend.sql.names import suggestion, unique
+from evercurrent.frontend.sql.names import suggestion
 from evercurrent.frontend.sql.scope import Env, Level, Stage
 from evercurrent.term import build
 from evercurrent.term.aggregates import aggregate, find_aggregate
