@@ -95,13 +95,13 @@ def catalog_of(snapshot: Snapshot) -> Catalog:
 
 
 def defined(catalog: Catalog, definition: Definition) -> Catalog:
+    """The catalog with one definition more. Tables that a table has referred to, and that are lost, are read for it alone."""
     if definition["kind"] == "classes":
         return with_classes(catalog, classes_of(definition["text"], catalog.schema))
     if definition.get("language") == "oql" or definition["kind"] in ("macro", "import"):
         from evercurrent.warehouse.oql import view_of_definition as of_oql
 
         return of_oql(catalog, definition)
-    """The catalog with one definition more. Tables that a table has referred to, and that are lost, are read for it alone."""
     scope = catalog
     for lost in definition.get("lost", ()):
         scope = defined(scope, lost)
