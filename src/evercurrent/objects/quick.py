@@ -154,7 +154,7 @@ def adding_pending(way: Way, reference: bool) -> Method:
     work = way.space.work
     journal, put, drop = way.journal, set.add, set.discard
     done = way.space.journal_of_triggers().clear
-    weights_of, table, rescue = work.weights, way.table, way.space.rescue
+    bump, table, rescue = work.bump, way.table, way.space.rescue
     noted = way.refers
 
     def add(self: Any, element: Any) -> None:
@@ -182,12 +182,7 @@ def adding_pending(way: Way, reference: bool) -> Method:
                     transaction.objects = work
                     work.journal.append((drop, self, element))
                     put(self, element)
-                    weights = weights_of.get(table)
-                    if weights is None:
-                        weights = weights_of[table] = {}
-                    total = weights.pop(row, 0) + 1
-                    if total:
-                        weights[row] = total
+                    bump(table, row, 1)
                     return
         slow(self, element)
 
@@ -200,7 +195,7 @@ def removing(way: Way, reference: bool) -> Method:
     work = way.space.work
     journal, put, drop = way.journal, set.add, set.discard
     done = way.space.journal_of_triggers().clear
-    weights_of, table, rescue = work.weights, way.table, way.space.rescue
+    bump, table, rescue = work.bump, way.table, way.space.rescue
 
     def remove(self: Any, element: Any) -> None:
         if element in self and len(alive) == 1 and (not reference or isinstance(element, Object)):
@@ -228,12 +223,7 @@ def removing(way: Way, reference: bool) -> Method:
                         self.owner.oid,
                         element.oid if reference else element if cell is None else cell(element),
                     )
-                    weights = weights_of.get(table)
-                    if weights is None:
-                        weights = weights_of[table] = {}
-                    total = weights.pop(row, 0) - 1
-                    if total:
-                        weights[row] = total
+                    bump(table, row, -1)
                     return
         slow(self, element)
 
