@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.lookup import require_table, require_view
@@ -49,6 +49,9 @@ from evercurrent.warehouse.progress import Progress
 from evercurrent.warehouse.record import RunRecord, ViewRun
 from evercurrent.warehouse.strategies import Outlook, recomputed
 
+if TYPE_CHECKING:
+    from evercurrent.warehouse.drafts import Draft
+
 Deltas = dict[str, ZSet]
 """Net changes, by lower-cased names of tables."""
 
@@ -70,7 +73,13 @@ class Core:
         self.subscribers = Subscribers()
         self.untold: deque[dict[str, Change]] = deque()
         self.committing = False
+        self.draft: Draft | None = None  # definitions that are not committed yet
         self.published: dict[str, int] = {}  # the version at which each view is known to be published
+
+    @property
+    def definitions(self) -> tuple[Mapping[str, Any], ...]:
+        """All definitions, with those that are not committed yet."""
+        return self.snapshot.definitions if self.draft is None else self.draft.definitions
 
     @property
     def program(self) -> Program:
@@ -272,7 +281,7 @@ class Core:
 
 def is_source(core: Core, table: str) -> bool:
     """Whether others write a table, by its lower-cased name."""
-    return any(d.get("source") and d["name"].lower() == table for d in core.snapshot.definitions)
+    return any(d.get("source") and d["name"].lower() == table for d in core.definitions)
 
 
 def require_own(core: Core, table: str) -> None:

@@ -48,6 +48,7 @@ from evercurrent.warehouse.applying import (
     require_known,
 )
 from evercurrent.warehouse.core import Core, require_own
+from evercurrent.warehouse.drafts import Script
 from evercurrent.warehouse.handles import Table
 from evercurrent.warehouse.monitors import missed
 from evercurrent.warehouse.progress import Listener
@@ -112,6 +113,8 @@ class Warehouse(PythonFace, StoredFace):
     def execute(self, sql: str, parameters: Any = None, *, policy: Policy | None = None) -> Result:
         """Run a statement, or several parted by semicolons; returns the result of the last.
 
+        Definitions that follow each other are one version: there are all of them or none.
+
         `policy` is for views that the statements create and that name none: `incremental` (the default) never recomputes
         a view, `full` does so at every version that changes a table under it, `auto` does what is estimated to cost less.
         """
@@ -125,9 +128,10 @@ class Warehouse(PythonFace, StoredFace):
                 "parameters are for a single statement", hint="execute the statements one by one"
             )
         result = Result("")
-        for text in texts:
-            with self._core.lock, self._core.progress.run():
+        with self._core.lock, self._core.progress.run(), Script(self._core) as script:
+            for text in texts:
                 statement = parse_statement(text, self._core.catalog, policy or "incremental", parameters)
+                script.next(definitions.can_be_drafted(self._core, statement))
                 result = self._run(statement, text)
         return result
 
@@ -293,7 +297,7 @@ class Warehouse(PythonFace, StoredFace):
             parted = on_violation == "quarantine"
             try:
                 if not large and not parted:
-                    return apply_rows(self, small, batch)
+                    return apply_rows(self, small, batch, begin)
                 if not large:
                     return self._after(apply_rows_parted(self, small, batch))
                 frames = apply_frames_parted if parted else apply_frames

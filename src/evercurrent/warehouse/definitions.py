@@ -19,16 +19,21 @@ from evercurrent.catalog.extents import tables_of
 from evercurrent.catalog.lookup import to_drop
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.data.values import give_out
-from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.oracle import quoted
-from evercurrent.engine.spark.publish import withdraw
 from evercurrent.engine.spark.types import require_stored
 from evercurrent.errors import ConstraintError, EvercurrentError, QueryError, StorageError, UnsupportedError
 from evercurrent.frontend.odl.resolve import classes_of
 from evercurrent.frontend.sql.parse import parse_statement
-from evercurrent.frontend.sql.statements import CreateAssertion, CreateTable, CreateView, Select, Statement
-from evercurrent.session.compile import Design, compile_all
+from evercurrent.frontend.sql.statements import (
+    CreateAssertion,
+    CreateTable,
+    CreateView,
+    DropRelation,
+    Select,
+    Statement,
+)
+from evercurrent.session.compile import Design
 from evercurrent.session.definition import (
     check_foreign_key,
     check_foreign_keys,
@@ -39,13 +44,10 @@ from evercurrent.session.dropping import removed, without
 from evercurrent.session.execute import redefine
 from evercurrent.term.evaluate import compile_term
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.filling import fill
-from evercurrent.warehouse.parts import rows_store, view_store
+from evercurrent.warehouse.drafts import Definition, change, compiled
 from evercurrent.warehouse.publish import definition_of, publish
 from evercurrent.warehouse.python_definitions import of_python, view_of_definition
 from evercurrent.warehouse.queries import answer
-
-Definition = Mapping[str, Any]
 
 
 def defaults(table: Table) -> tuple[object, ...]:
@@ -54,12 +56,6 @@ def defaults(table: Table) -> tuple[object, ...]:
         None if c.default is None else give_out(c.type, compile_term(c.default, [])(()))
         for c in table.columns
     )
-
-
-def compiled(catalog: Catalog, previous: Design) -> tuple[Catalog, Design]:
-    """The program for a catalog. Nothing is assumed about the order in which parents and children come."""
-    pairs = frozenset((t.name, f.parent) for t in catalog.tables.values() for f in t.foreign_keys)
-    return compile_all(catalog, previous, pairs, full=False, lazily=False)
 
 
 # --- opening -----------------------------------------------------------------------------------------------
@@ -153,6 +149,19 @@ def create_classes(core: Core, schema: Schema, text: str) -> None:
 
 
 # --- creating ----------------------------------------------------------------------------------------------
+
+
+def can_be_drafted(core: Core, statement: Statement) -> bool:
+    """Whether a statement can be one version with other definitions: what ends the rows of a table stands alone."""
+    match statement:
+        case CreateTable(table):
+            return core.catalog.relation(table.name) is None
+        case CreateView() | CreateAssertion():
+            return True
+        case DropRelation(kind):
+            return kind != "table"
+        case _:
+            return False
 
 
 def create(core: Core, statement: Statement, text: str) -> None:
@@ -254,11 +263,11 @@ def drop(core: Core, kind: str, name: str, quietly: bool, cascade: bool) -> None
     if gone is None:
         return
     dropped = {(kind, name.lower())}
-    edited: dict[str, Definition] = {}
+    edited: dict[tuple[str, str], Definition] = {}
     for dependant in gone:
         catalog = without(catalog, dependant, name)
         if dependant.kind == "table":
-            edited[dependant.name.lower()] = without_references(core, dependant.name, name)
+            edited["table", dependant.name.lower()] = without_references(core, dependant.name, name)
         else:
             dropped.add((dependant.kind, dependant.name.lower()))
     catalog = removed(catalog, kind, name)
@@ -267,80 +276,10 @@ def drop(core: Core, kind: str, name: str, quietly: bool, cascade: bool) -> None
 
 def without_references(core: Core, child: str, parent: str) -> Definition:
     """The definition of a table that has lost its foreign keys to another: the text stays, and that of the other with it."""
-    by_name = {d["name"].lower(): d for d in core.snapshot.definitions if d["kind"] == "table"}
+    by_name = {d["name"].lower(): d for d in core.definitions if d["kind"] == "table"}
     known = by_name[child.lower()]
     return {**known, "lost": [*known.get("lost", ()), by_name[parent.lower()]]}
 
 
 def defining(kind: str, name: str, text: str, policy: str | None = None) -> Definition:
     return {"kind": kind, "name": name, "text": text, "policy": policy}
-
-
-def rows_of(stores: Mapping[str, Store], design: Design, view: str) -> Store | None:
-    relation = design.program.views.get(view)
-    return stores.get(view_store(view) if relation is None else rows_store(design.program, relation))
-
-
-def change(
-    core: Core,
-    catalog: Catalog,
-    kind: str,
-    definition: Definition | None = None,
-    *,
-    dropped: set[tuple[str, str]] | None = None,
-    edited: Mapping[str, Definition] | None = None,
-    emptied: frozenset[str] = frozenset(),
-) -> None:
-    """The one place where a catalog takes effect. `edited` are tables' definitions that take the place of theirs."""
-    catalog, design = compiled(catalog, core.design)
-    gone = set(dropped or ())
-    if definition is not None:
-        gone.add((definition["kind"], definition["name"].lower()))
-    old_definitions = core.snapshot.definitions
-    definitions = [
-        (edited or {}).get(d["name"].lower(), d) if d["kind"] == "table" else d
-        for d in core.snapshot.definitions
-        if (d["kind"], d["name"].lower()) not in gone
-    ]
-    if definition is not None:
-        definitions.append(definition)
-    filling = fill(core, catalog, design, emptied)
-    stores, report = filling.stores, filling.report
-    old = core.catalog, core.design
-    core.catalog, core.design = catalog, design
-    try:
-        core.require_assertions(filling.outcome.deltas)
-    finally:
-        core.catalog, core.design = old
-    cursors = {n: c for n, c in core.snapshot.sources.items() if ("table", n.lower()) not in gone}
-    snapshot = Snapshot(stores, tuple(definitions), cursors)
-    known = core.snapshot.files()
-    core.engine.sync(
-        [s for store in stores.values() for s in store.segments if not known.issuperset(s.files)]
-    )
-    # Views whose rows were found anew: what was published of them is of no use.
-    filled = [
-        v.name
-        for v in catalog.views.values()
-        if core.catalog.view(v.name) is None
-        or rows_of(stores, design, v.name) is not rows_of(core.snapshot.stores, core.design, v.name)
-    ]
-    record: dict[str, Any] = {"filled": filled}
-    if report is not None:
-        record |= {"strategy": report.strategy, "seconds": round(report.seconds, 4)}
-    version = core.engine.log.commit(snapshot, core.version, kind=kind, record=record)
-    names = [t.name for t in core.catalog.tables.values()] + [v.name for v in core.catalog.views.values()]
-    for name in names:
-        if catalog.relation(name) is None:
-            core.subscribers.forget(name)
-    core.install(version, snapshot, catalog, design)
-    core.engine.folder.tidy(snapshot.files())
-    for kind_of, name in gone:
-        if kind_of == "view" and catalog.view(name) is None:
-            for gone_one in old_definitions:
-                if gone_one["name"].lower() == name:
-                    withdraw(core.engine.folder, gone_one["name"])
-                    core.published.pop(gone_one["name"], None)
-    for name in filled:
-        core.published.pop(name, None)
-    publish(core)

@@ -28,6 +28,7 @@ from evercurrent.session.oql import context_of, follow, handle_of
 from evercurrent.session.oql_values import Stitcher
 from evercurrent.term.nodes import Term
 from evercurrent.warehouse import definitions
+from evercurrent.warehouse.drafts import Script, change
 from evercurrent.warehouse.queries import answer
 
 if TYPE_CHECKING:
@@ -41,8 +42,9 @@ def run(db: Warehouse, text: str, policy: str) -> Any:
     if not statements:
         raise QueryError("there is no statement in the text")
     result: Any = None
-    for statement in statements:
-        with db._core.lock:
+    with db._core.lock, Script(db._core) as script:
+        for statement in statements:
+            script.next(isinstance(statement, syntax.Define | syntax.Undefine | syntax.Import))
             result = _run(db, statement, policy)
     return result
 
@@ -59,14 +61,14 @@ def _run(db: Warehouse, statement: syntax.Statement, policy: str) -> Any:
             catalog = replace(core.catalog, macros={**core.catalog.macros, name: text})
             if core.catalog.relation(name) is not None:
                 raise wrong(f"there is already a table or view {name}", statement.place, "undefine it first")
-            definitions.change(core, catalog, "DEFINE", definitions.defining("macro", name, text))
+            change(core, catalog, "DEFINE", definitions.defining("macro", name, text))
         case syntax.Define():
             define(core, statement, policy)
         case syntax.Import(name, alias, place):
             if name not in core.catalog.schema.classes:
                 raise wrong(f"there is no class {name}", place)
             catalog = replace(core.catalog, aliases={**core.catalog.aliases, alias: name})
-            definitions.change(core, catalog, "IMPORT", definitions.defining("import", alias, name))
+            change(core, catalog, "IMPORT", definitions.defining("import", alias, name))
         case syntax.Undefine(name, place):
             undefine(core, name, place)
     return None
@@ -88,7 +90,7 @@ def define(core: Core, statement: syntax.Define, policy: str) -> None:
                 require_stored(f.type)
     if old is not None:
         catalog = follow(catalog, core.catalog, name)
-    definitions.change(core, catalog, "DEFINE", definition)
+    change(core, catalog, "DEFINE", definition)
 
 
 def view_of_definition(catalog: Catalog, definition: Mapping[str, Any]) -> Catalog:
@@ -123,7 +125,7 @@ def undefine(core: Core, name: str, place: Any) -> None:
     if name in catalog.macros:
         left = {k: v for k, v in catalog.macros.items() if k != name}
         dropped = {("macro", name.lower())}
-        definitions.change(core, replace(catalog, macros=left), "UNDEFINE", dropped=dropped)
+        change(core, replace(catalog, macros=left), "UNDEFINE", dropped=dropped)
         return
     view = catalog.view(name)
     if view is None or view.name != name:
@@ -132,7 +134,7 @@ def undefine(core: Core, name: str, place: Any) -> None:
     if needed:
         raise wrong(f"{name} cannot be undefined: {', '.join(map(str, needed))} needs it", place)
     dropped = {("view", name.lower())}
-    definitions.change(core, removed(catalog, "view", name), "UNDEFINE", dropped=dropped)
+    change(core, removed(catalog, "view", name), "UNDEFINE", dropped=dropped)
 
 
 # --- values --------------------------------------------------------------------------------------------------

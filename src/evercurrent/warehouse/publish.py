@@ -35,7 +35,7 @@ class PublishWarning(UserWarning):
 
 def definition_of(core: Core, view: str) -> Mapping[str, Any]:
     wanted = ("view", view.lower())
-    return next((d for d in core.snapshot.definitions if (d["kind"], d["name"].lower()) == wanted), {})
+    return next((d for d in core.definitions if (d["kind"], d["name"].lower()) == wanted), {})
 
 
 def where(core: Core, view: str) -> Path | None:

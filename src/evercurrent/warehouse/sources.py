@@ -26,6 +26,7 @@ from evercurrent.session.definition import redefine_dependants
 from evercurrent.session.execute import redefine
 from evercurrent.warehouse import definitions
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.drafts import change
 from evercurrent.warehouse.partial import table_store
 
 
@@ -141,7 +142,7 @@ def widen(core: Core, source: Source, added: Sequence[Member]) -> None:
     core.snapshot = replace(before, stores=stores)
     cursor = before.sources.get(source.name)
     try:
-        definitions.change(core, catalog, "ALTER TABLE", {**old, "text": text})
+        change(core, catalog, "ALTER TABLE", {**old, "text": text})
     except BaseException:
         core.snapshot = before
         raise

@@ -1,0 +1,177 @@
+"""Definitions take effect: alone, or all those of a text together, as one version.
+
+    with together(core):
+        change(core, catalog, ...)      seen by what follows in the block, and by nobody else
+        change(core, catalog, ...)
+                                        compiled, filled and committed once, at the end
+
+Whatever raises before the commit has changed nothing: of the definitions of a block there are all or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.log import Snapshot
+from evercurrent.engine.spark.publish import withdraw
+from evercurrent.session.compile import Design, compile_all
+from evercurrent.warehouse.filling import fill
+from evercurrent.warehouse.parts import rows_store, view_store
+from evercurrent.warehouse.publish import publish
+
+if TYPE_CHECKING:
+    from evercurrent.warehouse.core import Core
+
+Definition = Mapping[str, Any]
+Name = tuple[str, str]
+"""A kind of definition and a lower-cased name."""
+
+
+def named(definition: Definition) -> Name:
+    return definition["kind"], definition["name"].lower()
+
+
+@dataclass
+class Draft:
+    """Definitions that are not committed yet: `definitions` are all that there will be, `gone` those that were dropped or replaced."""
+
+    before: Catalog
+    definitions: tuple[Definition, ...]
+    gone: set[Name] = field(default_factory=set)
+    emptied: set[str] = field(default_factory=set)
+    kinds: list[str] = field(default_factory=list)
+
+    def take(
+        self,
+        kind: str,
+        made: list[Definition],
+        dropped: set[Name],
+        edited: Mapping[Name, Definition],
+        emptied: frozenset[str],
+    ) -> None:
+        gone = dropped | {named(d) for d in made}
+        left = [edited.get(named(d), d) for d in self.definitions if named(d) not in gone]
+        self.definitions = (*left, *made)
+        self.gone |= gone
+        self.emptied |= emptied
+        self.kinds.append(kind)
+
+
+@contextmanager
+def together(core: Core) -> Iterator[None]:
+    """What is defined inside is one version; inside another such block, part of that one."""
+    if core.draft is not None:
+        yield
+        return
+    draft = core.draft = Draft(core.catalog, core.snapshot.definitions)
+    try:
+        yield
+    finally:
+        catalog, core.catalog, core.draft = core.catalog, draft.before, None
+    if draft.kinds:
+        finish(core, catalog, draft)
+
+
+class Script:
+    """The statements of a text in turn: definitions that follow each other are one version, other statements see them."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.open: Any = None
+
+    def __enter__(self) -> Script:
+        return self
+
+    def next(self, defines: bool) -> None:
+        """The next statement is a definition that can be one version with others, or it is not."""
+        if defines and self.open is None:
+            self.open = together(self.core)
+            self.open.__enter__()
+        elif not defines:
+            self.end(None)
+
+    def end(self, error: BaseException | None) -> None:
+        block, self.open = self.open, None
+        if block is not None:
+            block.__exit__(None if error is None else type(error), error, None)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        self.end(error)
+
+
+def change(
+    core: Core,
+    catalog: Catalog,
+    kind: str,
+    *made: Definition,
+    dropped: set[Name] | None = None,
+    edited: Mapping[Name, Definition] | None = None,
+    emptied: frozenset[str] = frozenset(),
+) -> None:
+    """The one way in which a catalog changes. `made` are new or replaced definitions, `edited` are others' with new texts."""
+    with together(core):
+        assert core.draft is not None
+        core.draft.take(kind, list(made), dropped or set(), edited or {}, emptied)
+        core.catalog = catalog
+
+
+def compiled(catalog: Catalog, previous: Design) -> tuple[Catalog, Design]:
+    """The program for a catalog. Nothing is assumed about the order in which parents and children come."""
+    pairs = frozenset((t.name, f.parent) for t in catalog.tables.values() for f in t.foreign_keys)
+    return compile_all(catalog, previous, pairs, full=False, lazily=False)
+
+
+def finish(core: Core, catalog: Catalog, draft: Draft) -> None:
+    """Compile, fill what is new, and commit."""
+    catalog, design = compiled(catalog, core.design)
+    old_definitions = core.snapshot.definitions
+    filling = fill(core, catalog, design, frozenset(draft.emptied))
+    stores, report = filling.stores, filling.report
+    old = core.catalog, core.design
+    core.catalog, core.design = catalog, design
+    try:
+        core.require_assertions(filling.outcome.deltas)
+    finally:
+        core.catalog, core.design = old
+    lost = {name for kind, name in draft.gone if kind == "table"}
+    cursors = {n: c for n, c in core.snapshot.sources.items() if n.lower() not in lost}
+    snapshot = Snapshot(stores, draft.definitions, cursors)
+    known = core.snapshot.files()
+    core.engine.sync(
+        [s for store in stores.values() for s in store.segments if not known.issuperset(s.files)]
+    )
+    # Views whose rows were found anew: what was published of them is of no use.
+    filled = [
+        v.name
+        for v in catalog.views.values()
+        if core.catalog.view(v.name) is None
+        or rows_of(stores, design, v.name) is not rows_of(core.snapshot.stores, core.design, v.name)
+    ]
+    record: dict[str, Any] = {"filled": filled}
+    if report is not None:
+        record |= {"strategy": report.strategy, "seconds": round(report.seconds, 4)}
+    kind = ", ".join(dict.fromkeys(draft.kinds))
+    version = core.engine.log.commit(snapshot, core.version, kind=kind, record=record)
+    names = [t.name for t in core.catalog.tables.values()] + [v.name for v in core.catalog.views.values()]
+    for name in names:
+        if catalog.relation(name) is None:
+            core.subscribers.forget(name)
+    core.install(version, snapshot, catalog, design)
+    core.engine.folder.tidy(snapshot.files())
+    for gone in old_definitions:
+        if gone["kind"] == "view" and named(gone) in draft.gone and catalog.view(gone["name"]) is None:
+            withdraw(core.engine.folder, gone["name"])
+            core.published.pop(gone["name"], None)
+    for name in filled:
+        core.published.pop(name, None)
+    publish(core)
+
+
+def rows_of(stores: Mapping[str, Store], design: Design, view: str) -> Store | None:
+    relation = design.program.views.get(view)
+    return stores.get(view_store(view) if relation is None else rows_store(design.program, relation))
