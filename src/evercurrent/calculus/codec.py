@@ -30,7 +30,7 @@ from evercurrent.source import Place
 from evercurrent.term import nodes as terms
 from evercurrent.term.located import can_be_found, path_of
 from evercurrent.term.monoid import MonoidFunctions
-from evercurrent.term.opaque import Named, Strict, Truth
+from evercurrent.term.opaque import Named, OfObject, Strict, Truth
 
 NODES: Mapping[str, type] = {
     cls.__name__: cls
@@ -45,7 +45,7 @@ NODES: Mapping[str, type] = {
         *(calculus.FullOuter, calculus.Group, calculus.Window, calculus.Top, calculus.Definition),
         *(calculus.Fixpoint, calculus.Generator, calculus.OuterGenerator, calculus.Unnest, calculus.Filter),
         *(calculus.Scalar, calculus.Exists, calculus.Quantified),
-        *(Shape, MonoidFunctions, Truth, Strict),
+        *(Shape, MonoidFunctions, Truth, Strict, OfObject),
     )
 }
 """All that a text can name."""

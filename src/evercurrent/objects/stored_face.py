@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.classes import Schema
@@ -49,7 +48,8 @@ class StoredFace(ObjectFace):
     ) -> None:
         """Declare the classes of an ODL text, whose objects are rows of tables from then on.
 
-        Functions are not kept: after opening the database again, `bind_operations` gives them once more.
+        What an operation means in views is kept, and its function by its name if it is at the top level of a module. For
+        handles, `bind_operations` gives functions of no name once more after opening the database again.
         """
         from evercurrent.frontend.odl.resolve import bind, classes_of
 
@@ -77,19 +77,31 @@ class StoredFace(ObjectFace):
 
     def _declare(self, schema: Schema, bound: Schema, before: Schema) -> None:
         from evercurrent.frontend.odl.show import odl
-        from evercurrent.warehouse.definitions import create_classes
+        from evercurrent.warehouse.classes import create_classes
 
         self._require_no_transaction("CREATE CLASS")
         new = Schema({n: c for n, c in schema.classes.items() if n not in before.classes})
         create_classes(self._core, bound, odl(new))
 
     def bind_operations(self, operations: Mapping[str, Callable[..., Any]]) -> None:
-        """Give operations of classes their functions, by "class.operation"."""
-        from evercurrent.frontend.odl.resolve import bind
+        """Give operations of classes their functions, by "class.operation"; views that call them follow."""
+        from evercurrent.warehouse.classes import bind_operations
 
         with self._core.lock:
-            catalog = self._core.catalog
-            self._core.catalog = replace(catalog, schema=bind(catalog.schema, operations))
+            self._require_no_transaction("CREATE OPERATION")
+            bind_operations(self._core, operations)
+            space = self._session.space
+            for name in operations:
+                of, _, called = name.partition(".")
+                setattr(
+                    space.kinds[of].cls, called, self._core.catalog.schema.operations(of)[called][1].function
+                )
+
+    def bind(self, name: str, thing: Any) -> None:
+        """Give an object a name that queries in OQL may use; binding it again moves the name, None unbinds it."""
+        from evercurrent.warehouse.names import bind
+
+        bind(self, name, thing)  # type: ignore[arg-type]
 
     def drop_class(self, name: str) -> None:
         """Classes stay once they are declared."""

@@ -128,8 +128,7 @@ def define_macro(session: Session, statement: syntax.Define) -> None:
         old = catalog.macros.get(statement.name)
         new = replace(catalog, macros={**catalog.macros, statement.name: statement.text})
         if old is not None and old != statement.text:
-            new = _again(new, [v for v in view_order(catalog) if v.language == "oql"])
-            install(session, new)
+            install(session, translated_anew(new))
         else:
             session.catalog = new
 
@@ -138,6 +137,16 @@ def follow(catalog: Catalog, before: Catalog, name: str) -> Catalog:
     """The catalog with everything that used a view defined anew over what it is now."""
     affected = {d.name.lower() for d in all_dependants(before, name) if d.kind == "view"}
     return _again(catalog, [v for v in view_order(before) if v.name.lower() in affected])
+
+
+def translated_anew(catalog: Catalog) -> Catalog:
+    """The catalog with every view in OQL, and what depends on one, defined anew: macros, classes or operations have changed."""
+    order = view_order(catalog)
+    affected: set[str] = set()
+    for view in order:
+        if view.language == "oql" or affected & {u.lower() for u in view.uses}:
+            affected.add(view.name.lower())
+    return _again(catalog, [v for v in order if v.name.lower() in affected])
 
 
 def _again(catalog: Catalog, again: list[View]) -> Catalog:

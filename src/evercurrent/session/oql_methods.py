@@ -20,9 +20,11 @@ from evercurrent.frontend.python.locate import locate
 from evercurrent.frontend.python.opaque import is_declared, name_of, number_of
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import Resists, term_of
+from evercurrent.session.kept_operations import KeptOperation, viewed
 from evercurrent.term import build
 from evercurrent.term.nodes import Apply, Opaque, Term
 from evercurrent.term.nullable import nullable
+from evercurrent.term.opaque import OfObject
 
 Capture = Callable[[Operation, str, Term, list[Term]], Term]
 
@@ -32,6 +34,8 @@ def capturing(schema: Schema) -> Capture:
 
     def capture(operation: Operation, of: str, object: Term, args: list[Term]) -> Term:
         function = operation.function
+        if isinstance(function, KeptOperation):
+            return viewed(function, object, args)
         reason = "it is declared opaque"
         if not is_declared(function):
             try:
@@ -87,21 +91,5 @@ def _opaque(
         whole = build.case([(build.call("is_not_null", object), whole)])
     function = operation.function
     assert function is not None
-    node = Opaque(_OfObject(function), name_of(function), number_of(function), reason)
+    node = Opaque(OfObject(function), name_of(function), number_of(function), reason)
     return Apply(node, (whole, *args), operation.type)
-
-
-class _OfObject:
-    """A function that gives None for no object, whatever its other arguments."""
-
-    def __init__(self, function: Any) -> None:
-        self.function = function
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _OfObject) and self.function is other.function
-
-    def __hash__(self) -> int:
-        return hash(self.function)
-
-    def __call__(self, of: Any, *values: Any) -> Any:
-        return None if of is None else self.function(of, *values)

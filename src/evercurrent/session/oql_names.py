@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import Table as Declaration
 from evercurrent.catalog.nodes import TableColumn, Unique
 from evercurrent.data.types import BIGINT, STRING
@@ -26,31 +27,42 @@ if TYPE_CHECKING:
 
 def bind(session: Session, name: str, thing: Any) -> None:
     """Bind a name to an object, or to nil; the class is that of the first object."""
-    from evercurrent.objects.handles import Object
     from evercurrent.session.execute import redefine
+
+    with session.lock:
+        if is_bound(session.catalog, name, thing):
+            Table(session, NAMES).update({"name": name}, oid=None if thing is None else thing.oid)
+            return
+        if session.catalog.table(NAMES) is None:
+            create_table(session, names_table(), replacing=False, quietly=True, redefine=redefine)
+        with defining(session):
+            session.catalog = replace(
+                session.catalog, objects={**session.catalog.objects, name: type(thing).__name__}
+            )
+        Table(session, NAMES).insert({"name": name, "oid": thing.oid})
+
+
+def is_bound(catalog: Catalog, name: str, thing: Any) -> bool:
+    """Whether a name is bound already; an error if it cannot be bound to this."""
+    from evercurrent.objects.handles import Object
 
     if not name.isidentifier():
         raise QueryError(f"{name!r} is no name that a query could use")
     if thing is not None and not isinstance(thing, Object):
         raise QueryError(f"{thing!r} is no object", hint="bind a name to an object of a class, or to None")
-    with session.lock:
-        catalog = session.catalog
-        known = catalog.objects.get(name)
-        if known is None:
-            if thing is None:
-                raise QueryError(f"{name} is not bound", hint="the first object says of which class it is")
-            if catalog.relation(name) is not None or name in catalog.macros:
-                raise QueryError(f"there is already a table, view or definition {name}")
-            if catalog.table(NAMES) is None:
-                columns = (TableColumn("name", STRING, False), TableColumn("oid", BIGINT))
-                table = Declaration(NAMES, columns, Unique(f"{NAMES}_name", ("name",)))
-                create_table(session, table, replacing=False, quietly=True, redefine=redefine)
-            with defining(session):
-                session.catalog = replace(
-                    session.catalog, objects={**session.catalog.objects, name: type(thing).__name__}
-                )
-            Table(session, NAMES).insert({"name": name, "oid": thing.oid})
-            return
-        if thing is not None and not catalog.schema.is_a(type(thing).__name__, known):
-            raise QueryError(f"{name} is bound to objects of {known}, and {thing!r} is none")
-        Table(session, NAMES).update({"name": name}, oid=None if thing is None else thing.oid)
+    known = catalog.objects.get(name)
+    if known is None:
+        if thing is None:
+            raise QueryError(f"{name} is not bound", hint="the first object says of which class it is")
+        if catalog.relation(name) is not None or name in catalog.macros:
+            raise QueryError(f"there is already a table, view or definition {name}")
+        return False
+    if thing is not None and not catalog.schema.is_a(type(thing).__name__, known):
+        raise QueryError(f"{name} is bound to objects of {known}, and {thing!r} is none")
+    return True
+
+
+def names_table() -> Declaration:
+    """The table of names and identities."""
+    columns = (TableColumn("name", STRING, False), TableColumn("oid", BIGINT))
+    return Declaration(NAMES, columns, Unique(f"{NAMES}_name", ("name",)))

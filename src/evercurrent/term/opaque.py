@@ -59,6 +59,16 @@ class Strict:
 
 
 @dataclass(frozen=True)
+class OfObject:
+    """A function of an object and arguments that gives None for no object, whatever the arguments."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, of: Any, *values: Any) -> Any:
+        return None if of is None else self.function(of, *values)
+
+
+@dataclass(frozen=True)
 class Named:
     """A function by where it is defined, `module:qualname`; it is looked for when it is first called."""
 

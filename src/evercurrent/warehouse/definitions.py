@@ -13,9 +13,7 @@ from typing import Any, cast
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.classes import Schema
 from evercurrent.catalog.dependencies import all_dependants
-from evercurrent.catalog.extents import tables_of
 from evercurrent.catalog.lookup import to_drop
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.data.values import give_out
@@ -43,6 +41,7 @@ from evercurrent.session.definition import (
 from evercurrent.session.dropping import removed, without
 from evercurrent.session.execute import redefine
 from evercurrent.term.evaluate import compile_term
+from evercurrent.warehouse.classes import with_classes, with_operation
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.drafts import Definition, change, compiled
 from evercurrent.warehouse.publish import definition_of, publish
@@ -71,17 +70,21 @@ def open_version(core: Core, version: int) -> None:
     publish(core)
 
 
+RANKS = {"classes": 0, "operation": 1, "macro": 2, "import": 3, "object": 4}
+"""What tables and views are read against comes before them: they were translated against all of it."""
+
+
 def catalog_of(snapshot: Snapshot) -> Catalog:
     """The catalog that the definitions make, whatever their order."""
     catalog = Catalog()
-    waiting = list(snapshot.definitions)
+    waiting = sorted(snapshot.definitions, key=lambda d: RANKS.get(d["kind"], len(RANKS)))
     while waiting:
         left = []
         problem: EvercurrentError | None = None
         for definition in waiting:
             try:
                 catalog = defined(catalog, definition)
-            except QueryError as found:
+            except (QueryError, UnsupportedError) as found:
                 left.append(definition)
                 problem = found
         if len(left) == len(waiting):
@@ -94,7 +97,9 @@ def defined(catalog: Catalog, definition: Definition) -> Catalog:
     """The catalog with one definition more. Tables that a table has referred to, and that are lost, are read for it alone."""
     if definition["kind"] == "classes":
         return with_classes(catalog, classes_of(definition["text"], catalog.schema))
-    if definition.get("language") == "oql" or definition["kind"] in ("macro", "import"):
+    if definition["kind"] == "operation":
+        return with_operation(catalog, definition)
+    if definition.get("language") == "oql" or definition["kind"] in ("macro", "import", "object"):
         from evercurrent.warehouse.oql import view_of_definition as of_oql
 
         return of_oql(catalog, definition)
@@ -119,33 +124,6 @@ def defined(catalog: Catalog, definition: Definition) -> Catalog:
 
 def with_uses(view: View) -> View:
     return replace(view, uses=relations_of(cast(Query, view.query)))
-
-
-def with_classes(catalog: Catalog, schema: Schema) -> Catalog:
-    """The catalog with a larger schema, and the tables of the classes that are new."""
-    new = [name for name in schema.classes if name not in catalog.schema.classes]
-    catalog = replace(catalog, schema=schema)
-    for name in new:
-        for table in tables_of(schema, name):
-            if catalog.relation(table.name) is not None:
-                raise QueryError(
-                    f"class {name} needs a table {table.name}, and there is already a relation of this name",
-                    place=schema.classes[name].place,
-                    hint="give the class another extent",
-                )
-            catalog = catalog.with_table(table)
-    return catalog
-
-
-def create_classes(core: Core, schema: Schema, text: str) -> None:
-    """Declare classes: their tables, and their ODL among the definitions."""
-    catalog = with_classes(core.catalog, schema)
-    for key, table in catalog.tables.items():
-        if key not in core.catalog.tables:
-            for c in table.columns:
-                require_stored(c.type)
-    new = ", ".join(name for name in schema.classes if name not in core.catalog.schema.classes)
-    change(core, catalog, "CREATE CLASS", defining("classes", new, text))
 
 
 # --- creating ----------------------------------------------------------------------------------------------

@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 
 Definition = Mapping[str, Any]
 Name = tuple[str, str]
-"""A kind of definition and a lower-cased name."""
+"""A kind of definition and a name: of relations and assertions in lower case, of what OQL and ODL name as it is written."""
+RELATIONS = ("table", "view", "assertion")
 
 
 def named(definition: Definition) -> Name:
-    return definition["kind"], definition["name"].lower()
+    kind, name = definition["kind"], definition["name"]
+    return kind, name.lower() if kind in RELATIONS else name
 
 
 @dataclass
@@ -140,7 +142,8 @@ def finish(core: Core, catalog: Catalog, draft: Draft) -> None:
         core.catalog, core.design = old
     lost = {name for kind, name in draft.gone if kind == "table"}
     cursors = {n: c for n, c in core.snapshot.sources.items() if n.lower() not in lost}
-    snapshot = Snapshot(stores, draft.definitions, cursors)
+    cold = {r: c for r, c in core.snapshot.cold.items() if r in filling.cold}
+    snapshot = Snapshot(stores, draft.definitions, cursors, cold, core.snapshot.factors)
     known = core.snapshot.files()
     core.engine.sync(
         [s for store in stores.values() for s in store.segments if not known.issuperset(s.files)]

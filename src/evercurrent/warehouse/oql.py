@@ -12,22 +12,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evercurrent.calculus.paths import resolve
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.classes import Operation
 from evercurrent.catalog.dependencies import dependants
 from evercurrent.catalog.nodes import View
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.types import require_stored
-from evercurrent.errors import EvaluationError, QueryError, UnsupportedError
+from evercurrent.errors import EvaluationError, QueryError
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.context import wrong
 from evercurrent.frontend.oql.define import question, views
 from evercurrent.frontend.oql.layout import Layout
 from evercurrent.frontend.oql.parse import parse, parse_one
 from evercurrent.session.dropping import removed
-from evercurrent.session.oql import context_of, follow, handle_of
+from evercurrent.session.oql import context_of, follow, handle_of, translated_anew
 from evercurrent.session.oql_values import Stitcher
-from evercurrent.term.nodes import Term
 from evercurrent.warehouse import definitions
+from evercurrent.warehouse.classes import directly
 from evercurrent.warehouse.drafts import Script, change
 from evercurrent.warehouse.queries import answer
 
@@ -61,6 +60,8 @@ def _run(db: Warehouse, statement: syntax.Statement, policy: str) -> Any:
             catalog = replace(core.catalog, macros={**core.catalog.macros, name: text})
             if core.catalog.relation(name) is not None:
                 raise wrong(f"there is already a table or view {name}", statement.place, "undefine it first")
+            if name in core.catalog.macros:
+                catalog = stored(translated_anew(catalog), core.catalog)
             change(core, catalog, "DEFINE", definitions.defining("macro", name, text))
         case syntax.Define():
             define(core, statement, policy)
@@ -84,13 +85,18 @@ def define(core: Core, statement: syntax.Define, policy: str) -> None:
         catalog = removed(catalog, "view", name)
     definition = {**definitions.defining("view", name, statement.text, policy), "language": "oql"}
     catalog = view_of_definition(catalog, definition)
-    for key, view in catalog.views.items():
-        if key not in core.catalog.views:
-            for f in view.fields:
-                require_stored(f.type)
     if old is not None:
         catalog = follow(catalog, core.catalog, name)
-    change(core, catalog, "DEFINE", definition)
+    change(core, stored(catalog, core.catalog), "DEFINE", definition)
+
+
+def stored(catalog: Catalog, before: Catalog) -> Catalog:
+    """The catalog, if all that is new in it can be kept."""
+    for key, view in catalog.views.items():
+        if view is not before.views.get(key):
+            for f in view.fields:
+                require_stored(f.type)
+    return catalog
 
 
 def view_of_definition(catalog: Catalog, definition: Mapping[str, Any]) -> Catalog:
@@ -99,6 +105,10 @@ def view_of_definition(catalog: Catalog, definition: Mapping[str, Any]) -> Catal
     match definition["kind"]:
         case "macro":
             return replace(catalog, macros={**catalog.macros, name: text})
+        case "object":
+            if text not in catalog.schema.classes:
+                raise QueryError(f"there is no class {text}")
+            return replace(catalog, objects={**catalog.objects, name: text})
         case "import":
             if text not in catalog.schema.classes:
                 raise QueryError(f"there is no class {text}")
@@ -106,26 +116,19 @@ def view_of_definition(catalog: Catalog, definition: Mapping[str, Any]) -> Catal
         case _:
             statement = cast(syntax.Define, parse(text)[0])
             context = context_of(catalog)
-            context.capture = _refused
             policy = definition.get("policy") or "incremental"
             for view in views(context, name, statement.body, text, keep=True, policy=policy):
                 catalog = catalog.with_view(view)
             return catalog
 
 
-def _refused(operation: Operation, of: str, object: Term, args: list[Term]) -> Term:
-    raise UnsupportedError(
-        f"a view on Spark cannot call {of}.{operation.name}: functions are not kept with the data",
-        hint="write the expression itself, or ask the query directly",
-    )
-
-
 def undefine(core: Core, name: str, place: Any) -> None:
     catalog = core.catalog
     if name in catalog.macros:
-        left = {k: v for k, v in catalog.macros.items() if k != name}
-        dropped = {("macro", name.lower())}
-        change(core, replace(catalog, macros=left), "UNDEFINE", dropped=dropped)
+        left = replace(catalog, macros={k: v for k, v in catalog.macros.items() if k != name})
+        # The views that use it are read from their texts again when the database is opened.
+        translated_anew(left)
+        change(core, left, "UNDEFINE", dropped={("macro", name)})
         return
     view = catalog.view(name)
     if view is None or view.name != name:
@@ -151,7 +154,7 @@ def query(db: Warehouse, text: str) -> Any:
 
 def ask(db: Warehouse, node: syntax.Node) -> Any:
     core = db._core
-    context = context_of(core.catalog)
+    context = context_of(replace(core.catalog, schema=directly(core.catalog.schema)))
     asked = question(context, node)
     for check in context.checks:
         if answer(core, resolve(check.query, core.catalog)):

@@ -1,0 +1,73 @@
+"""Functions of operations that are kept with the data: what one makes of an object, as a term, and where it is defined.
+
+A version on Spark keeps the term, so views that call the operation open without the code, and mean tomorrow what they mean today,
+whatever becomes of the source. A function that resists being looked into is part of its term by its name, `module:qualname`, as
+in views of Python. Handles call the function itself: the one that was given, or the one of that name.
+
+    employee.yearly    self.salary * 12                 looked into: the term alone is enough for views
+    employee.score     rules:score(record of self)      opaque: found by its name
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import MethodType
+from typing import Any
+
+from evercurrent.calculus.codec import decode
+from evercurrent.calculus.scope import substitute_term
+from evercurrent.errors import QueryError
+from evercurrent.term.nodes import Term
+from evercurrent.term.opaque import resolved
+
+SELF = "self"
+
+
+@dataclass(frozen=True)
+class KeptOperation:
+    """The function of an operation on a database that is kept.
+
+    `body` is a term over `self` and the parameters, as JSON; without one, `problem` says why views cannot call it. `path` is
+    where the function is, if it can be found there; `given` is the function that somebody has handed over since opening.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    body: Any = None
+    path: str | None = None
+    problem: str = ""
+    given: Callable[..., Any] | None = field(default=None, compare=False)
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        if self.given is not None:
+            return self.given
+        if self.path is None:
+            raise QueryError(
+                f"the function of {self.name} is not kept, only what it means in views",
+                hint=f"db.bind_operations({{{self.name!r}: function}}) gives it again",
+            )
+        return resolved(self.path)
+
+    def __call__(self, thing: Any, *values: Any) -> Any:
+        return self.function(thing, *values)
+
+    def __get__(self, thing: Any, owner: Any = None) -> Any:
+        return self if thing is None else MethodType(self, thing)
+
+    def applied(self, object: Term, args: list[Term]) -> Term:
+        """What the operation makes of an object and arguments."""
+        bindings = dict(zip((SELF, *self.parameters), (object, *args), strict=True))
+        body: Term = decode(self.body)
+        return substitute_term(body, bindings)
+
+
+def viewed(function: KeptOperation, object: Term, args: list[Term]) -> Term:
+    """What a view makes of such an operation; an error where nothing of it could be kept."""
+    if function.body is None:
+        raise QueryError(
+            f"a view on Spark cannot call {function.name}: {function.problem}",
+            hint="define the function at the top level of a module that can be imported, and give it by db.bind_operations",
+        )
+    return function.applied(object, args)
