@@ -87,12 +87,11 @@ def compile_all(
     refused: frozenset[tuple[str, str]] = frozenset(),
     *,
     full: bool = True,
-    lazily: bool = True,
 ) -> tuple[Catalog, Design]:
     """The design for everything in the catalog, and the catalog with the keys of its views.
 
-    With `full`, views of the policy `full` have no part in the program; without, only those that cannot have one. With
-    `lazily`, lazy views have a program of their own.
+    With `full`, views of the policy `full` have no part in the program, and `refused` are pairs of which the parent has been
+    seen to change; without (on Spark), only views that cannot have a part have none, and nothing is assumed of any pair.
     What the previous design already knows of a view that has not changed, nor anything it reads, is taken over.
     """
     found: dict[str, Stages] = {}
@@ -133,7 +132,7 @@ def compile_all(
             found[name] = old
         else:
             found[name] = stages(cast(Query, assertion.query), catalog, known)
-    lazy = lazy_views(catalog) - recomputed.keys() if lazily else frozenset()
+    lazy = lazy_views(catalog) - recomputed.keys()
     identities = [v.name for v in catalog.views.values() if v.plan == "identities"]
     planted = [v.name for v in catalog.views.values() if v.plan == "plant"]
     program = compile_views(
@@ -142,7 +141,7 @@ def compile_all(
         refused=refused,
         identities=identities,
         planted=planted,
-        changing=refused if lazily else (),
+        changing=refused if full else (),
         unread=[v.name for v in catalog.views.values() if not v.stored],
     )
     # What lazy views read is kept a second time for them: it moves when they do.

@@ -44,10 +44,10 @@ from evercurrent.warehouse.estimates import Size
 from evercurrent.warehouse.monitors import changes_of
 from evercurrent.warehouse.moving import Moved, move
 from evercurrent.warehouse.partial import Partial, table_store
-from evercurrent.warehouse.parts import rows_store, view_store
 from evercurrent.warehouse.progress import Progress
 from evercurrent.warehouse.record import RunRecord, ViewRun
 from evercurrent.warehouse.strategies import Outlook, recomputed
+from evercurrent.warehouse.waiting import Kind, Waiting, put_by, rows_of
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.drafts import Draft
@@ -70,6 +70,8 @@ class Core:
         self.readers: dict[str, RowReader] = {}
         self.rules: dict[str, RowRules] = {}
         self.outlook = Outlook(self.catalog, self.design)
+        self.waiting = Waiting(self.catalog, self.design)
+        self.aside: dict[Kind, tuple[Snapshot, Snapshot]] = {}  # a snapshot, and what readers see of it
         self.subscribers = Subscribers()
         self.untold: deque[dict[str, Change]] = deque()
         self.committing = False
@@ -102,10 +104,11 @@ class Core:
         return (snapshot or self.snapshot).stores.get(table_store(name), Store())
 
     def view_segments(self, name: str, snapshot: Snapshot | None = None) -> Store:
-        """The segments of a view, by its exact name."""
-        relation = self.program.views.get(name)
-        store = view_store(name) if relation is None else rows_store(self.program, relation)
-        return (snapshot or self.snapshot).stores.get(store, Store())
+        """The segments of a view, by its exact name. At the present version, what has waited for a reader is worked off."""
+        from evercurrent.warehouse.catching_up import current
+
+        found = current(self, name) if snapshot is None else snapshot
+        return found.stores.get(rows_of(self.design, name), Store())
 
     def named_segments(self, name: str) -> tuple[Store, list[Type]]:
         """The segments and types of a table or view, by name."""
@@ -151,6 +154,8 @@ class Core:
 
         `beside` are segments for stores that no program reads; `quarantined` says how many changes were set aside.
         """
+        from evercurrent.warehouse.catching_up import new_segments, with_watched
+
         moved, runs = self.moved(inputs)
         moved.added |= beside or {}
         steps = {**steps, "program": sum(r.seconds for r in (moved.full, moved.run) if r is not None)}
@@ -158,14 +163,15 @@ class Core:
         snapshot = moved.snapshot(self.snapshot)
         if sources is not None:
             snapshot = replace(snapshot, sources=sources)
-        changes = {name: s for name, s in moved.views.items() if not name.startswith(ASSERTION)}
+        snapshot, watched = with_watched(self, snapshot)
+        changes = {name: s for name, s in moved.views.items() if not name.startswith(ASSERTION)} | watched
         listed = {**changes, **{table_store(k): s for k, s in inputs.items() if s.rows}}
         told = changes_of(self, listed, self.version + 1)
         with self.looking_at(snapshot):
             self.subscribers.before(told)
         self.progress.stage("committing")
         moment = time.perf_counter()
-        self.engine.sync([*moved.added.values(), *(s for x in moved.replaced.values() for s in x.segments)])
+        self.engine.sync(list(new_segments(self.snapshot, snapshot)))
         record = replace(
             self.record(inputs, moved, runs, batch, steps, begin),
             quarantined={self.catalog.tables[key].name: n for key, n in (quarantined or {}).items()},
@@ -213,6 +219,7 @@ class Core:
         decisions = self.outlook.decide(self.size, changed)
         outside = [d.view for d in decisions.values() if d.relation is None and d.strategy == "full"]
         moved = move(self, inputs, recomputed(decisions), outside)
+        put_by(self, inputs, moved)
         return moved, view_runs(self, decisions, moved, changed)
 
     def size(self, store: str) -> Size:
@@ -264,6 +271,8 @@ class Core:
         """Be at this version from now on."""
         self.version, self.snapshot, self.catalog, self.design = version, snapshot, catalog, design
         self.outlook = Outlook(catalog, design)
+        self.waiting = Waiting(catalog, design)
+        self.aside.clear()
         from evercurrent.warehouse.definitions import defaults
 
         for key, t in catalog.tables.items():

@@ -205,11 +205,6 @@ def create_view(core: Core, view: View, text: str, replacing: bool, quietly: boo
         return
     for f in view.fields:
         require_stored(f.type)
-    if view.mode != "strict":
-        raise UnsupportedError(
-            f"view {view.name}: the mode {view.mode} is not there on Spark",
-            hint="leave it out: a batch brings all views to one version",
-        )
     view = with_uses(view)
     catalog = core.catalog.with_view(view)
     if core.catalog.view(view.name) is not None:

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.publish import withdraw
 from evercurrent.session.compile import Design, compile_all
+from evercurrent.warehouse.catching_up import settle
 from evercurrent.warehouse.filling import fill
-from evercurrent.warehouse.parts import rows_store, view_store
 from evercurrent.warehouse.publish import publish
+from evercurrent.warehouse.waiting import LATER, is_shared, later, later_design, rows_of
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core
@@ -125,15 +125,20 @@ def change(
 def compiled(catalog: Catalog, previous: Design) -> tuple[Catalog, Design]:
     """The program for a catalog. Nothing is assumed about the order in which parents and children come."""
     pairs = frozenset((t.name, f.parent) for t in catalog.tables.values() for f in t.foreign_keys)
-    return compile_all(catalog, previous, pairs, full=False, lazily=False)
+    return compile_all(catalog, previous, pairs, full=False)
 
 
 def finish(core: Core, catalog: Catalog, draft: Draft) -> None:
     """Compile, fill what is new, and commit."""
+    settle(core)
     catalog, design = compiled(catalog, core.design)
     old_definitions = core.snapshot.definitions
     filling = fill(core, catalog, design, frozenset(draft.emptied))
     stores, report = filling.stores, filling.report
+    if design.later.views:
+        own = fill(later(core, core.snapshot), catalog, later_design(design), frozenset(draft.emptied))
+        stores |= {LATER + n: s for n, s in own.stores.items() if not is_shared(n)}
+        report = report or own.report
     old = core.catalog, core.design
     core.catalog, core.design = catalog, design
     try:
@@ -153,7 +158,7 @@ def finish(core: Core, catalog: Catalog, draft: Draft) -> None:
         v.name
         for v in catalog.views.values()
         if core.catalog.view(v.name) is None
-        or rows_of(stores, design, v.name) is not rows_of(core.snapshot.stores, core.design, v.name)
+        or stores.get(rows_of(design, v.name)) is not core.snapshot.stores.get(rows_of(core.design, v.name))
     ]
     record: dict[str, Any] = {"filled": filled}
     if report is not None:
@@ -173,8 +178,3 @@ def finish(core: Core, catalog: Catalog, draft: Draft) -> None:
     for name in filled:
         core.published.pop(name, None)
     publish(core)
-
-
-def rows_of(stores: Mapping[str, Store], design: Design, view: str) -> Store | None:
-    relation = design.program.views.get(view)
-    return stores.get(view_store(view) if relation is None else rows_store(design.program, relation))

@@ -71,7 +71,7 @@ def move(core: Core, inputs: Mapping[str, Segment], full: Collection[str], outsi
         deltas |= move_full(core, full, stores_of(part), after, moved)
     if any(isinstance(r, Input) and deltas.get(r.name, EMPTY).rows for r in part.relations):
         core.progress.stage(f"moving {counted(len(set(program.views.values()) - set(full)))}")
-        outcome, moved.run = core.engine.run(part, core.snapshot.stores, deltas)
+        outcome, moved.run = core.engine.run(part, core.snapshot.stores, deltas, held=core.waiting.held)
     else:
         outcome = Outcome()
     moved.deltas |= outcome.deltas

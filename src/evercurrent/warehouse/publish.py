@@ -21,9 +21,12 @@ from evercurrent.engine.spark import publish as delta
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.negation import less
 from evercurrent.engine.spark.reading import user_frame
+from evercurrent.engine.spark.shapes import row_schema
 from evercurrent.errors import QueryError
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.waiting import WAITS, rows_of
 
 TURNS = 3
 """So often a view is published anew if another driver publishes it at the same time."""
@@ -74,7 +77,6 @@ def publish_view(core: Core, view: View, path: Path) -> None:
         core.published[view.name] = core.version
         return
     types = [f.type for f in view.fields]
-    store = core.view_segments(view.name)
     if since is not None and sum(s.rows for s in since) <= DRIVER_ENTRIES:
         change = ZSet((row, w) for s in since for row, w in core.engine.rows(Store((s,)), types))
         if change and not delta.publish_change(path, view.fields, list(change.items()), at, core.version):
@@ -83,13 +85,28 @@ def publish_view(core: Core, view: View, path: Path) -> None:
             if known is not None:
                 publish_view(core, view, path)
             return
-    elif store.rows <= DRIVER_ENTRIES:
+        core.published[view.name] = core.version
+        return
+    store = listed_rows(core, view.name)
+    if store.rows <= DRIVER_ENTRIES:
         rows = [row for row, w in core.engine.rows(store, types) for _ in range(w)]
         delta.publish_rows(path, view.fields, rows, core.version)
     else:
         frame = user_frame(core.engine.session, core.engine.frame(store, types), view.fields)
         delta.publish_frame(path, view.fields, frame, core.version)
     core.published[view.name] = core.version
+
+
+def listed_rows(core: Core, view: str) -> Store:
+    """The rows of a view as far as its changes are listed: what waits for a reader is published when there is one."""
+    design = core.waiting.design
+    store = core.view_segments(view, core.snapshot)
+    half = core.snapshot.stores.get(WAITS + rows_of(design, view))
+    if view not in core.waiting.views or half is None:
+        return store
+    return less(
+        core.engine, rows_of(design, view), store, half, row_schema([f.type for f in core.view(view).fields])
+    )
 
 
 def changes_since(core: Core, view: str, at: int) -> list[Segment] | None:

@@ -99,6 +99,9 @@ class Outlook:
             tables = [stores(table_store(key)).plus(rows_in.get(key, 0)) for key in known.under]
             if not touched & known.under:
                 result[view.name] = untouched(view, relation)
+            elif view.name in self.design.lazy:
+                why = "it is lazy: what has changed waits until it is read"
+                result[view.name] = Decision(view.name, None, "none", "deferred", why, Estimate())
             elif relation is None:
                 again = from_scratch(tables, [stores(view_store(view.name))], 0)
                 why = self.design.recomputed[view.name].reason

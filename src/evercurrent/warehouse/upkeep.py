@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from evercurrent.delta.program import Fixpoint
-from evercurrent.engine.spark.fixpoint import loop_stores
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.publish import clean
-from evercurrent.engine.spark.shapes import Schema, Shape, row_schema
+from evercurrent.engine.spark.shapes import Schema, row_schema
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.partial import aside_store, table_store
 from evercurrent.warehouse.parts import view_store
 from evercurrent.warehouse.publish import where
+from evercurrent.warehouse.waiting import program_schemas
 
 
 def schemas(core: Core) -> Iterator[tuple[str, Schema]]:
@@ -27,20 +26,10 @@ def schemas(core: Core) -> Iterator[tuple[str, Schema]]:
     for key, table in core.catalog.tables.items():
         for name in (table_store(key), aside_store(key)):
             yield name, row_schema([c.type for c in table.columns])
-    for state in core.program.states:
-        shape = Shape(state)
-        yield state.name, shape.schema
-        for i in shape.bags:
-            yield shape.bag_store(i), shape.bag_schema(i)
     for name in core.design.recomputed:
         yield view_store(name), row_schema([f.type for f in core.view(name).fields])
-    for r in core.program.relations:
-        if isinstance(r, Fixpoint):
-            for store, loop in loop_stores(r):
-                yield store, row_schema([c.type for c in loop.columns])
-                yield f"rows\0{loop.name}", row_schema([c.type for c in loop.columns])
-        else:
-            yield f"rows\0{r.name}", row_schema([c.type for c in r.columns])
+    yield from program_schemas(core.program).items()
+    yield from core.waiting.schemas().items()
 
 
 def compact(core: Core, *, every: bool = True) -> int:

@@ -39,8 +39,13 @@ def _inside_loops(program: Program) -> set[str]:
     return {b.name for r in program.relations if isinstance(r, Fixpoint) for b in inside(program, r)}
 
 
-def deferred(program: Program, hybrid: Collection[str], watched: Collection[str]) -> frozenset[str]:
-    """The keyed relations whose stages can wait; `hybrid` are the relations of hybrid views."""
+def deferred(
+    program: Program, hybrid: Collection[str], watched: Collection[str], *, last: bool = False
+) -> frozenset[str]:
+    """The keyed relations whose stages can wait; `hybrid` are the relations of hybrid views.
+
+    With `last`, those that nothing follows from wait too: where rows are stored, not to make them is a gain.
+    """
     if not hybrid:
         return frozenset()
     needed = {*watched, *(r for r in program.views.values() if r not in hybrid)}
@@ -50,7 +55,7 @@ def deferred(program: Program, hybrid: Collection[str], watched: Collection[str]
         for r in program.relations
         if isinstance(r, Keyed)
         and r.name not in at_once
-        and program.triggers.get(r.name)
+        and (program.triggers.get(r.name) or last)
         and not (downstream(program, r.name) & needed)
     )
 

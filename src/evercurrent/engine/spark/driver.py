@@ -59,8 +59,10 @@ class DriverRun:
         stores: Mapping[str, Store],
         *,
         beginning: bool = False,
+        held: frozenset[str] = frozenset(),
     ) -> None:
         self.program = program
+        self.held = held  # keyed relations that do not move
         self.folder = folder
         self.pool = pool
         self.beginning = beginning
@@ -76,9 +78,14 @@ class DriverRun:
         self.derived: dict[str, Change] = {loop.body: [] for f in fixpoints for loop in f.loops}
         self.inside = {r.name for f in fixpoints for r in between(program, f)}
 
+    def seed(self, seeds: Mapping[str, Store]) -> None:
+        """Count these segments as added to their states."""
+        for state in self.states.values():
+            state.seed(seeds)
+
     def execute(self, inputs: Mapping[str, Segment]) -> Outcome:
         for relation in self.program.relations:
-            if relation.name in self.inside:
+            if relation.name in self.inside or relation.name in self.held:
                 continue
             match relation:
                 case Input(name, columns):

@@ -99,11 +99,18 @@ class Engine:
         inputs: Mapping[str, Segment],
         *,
         beginning: bool = False,
+        held: frozenset[str] = frozenset(),
+        seeds: Mapping[str, Store] | None = None,
     ) -> tuple[Outcome, Report]:
-        """One transaction: new segments, not yet known to anyone."""
+        """One transaction: new segments, not yet known to anyone.
+
+        The keyed relations in `held` do not move. `seeds` are segments that count as added to states by this transaction:
+        what was added to them while relations were held, the stores being as they were before.
+        """
         begin = time.perf_counter()
+        given = seeds or {}
         self.folder.orders |= orders(program)
-        rows = sum(s.rows for s in inputs.values())
+        rows = sum(s.rows for s in (*inputs.values(), *given.values()))
         reason = f"{rows} changed rows are more than {SMALL_ROWS}"
         recursive = any(isinstance(r, Fixpoint) for r in program.relations)
         work = rows
@@ -112,7 +119,8 @@ class Engine:
             allowed = self.pool.budget = RECURSION_ENTRIES if recursive else DRIVER_ENTRIES
             before = self.pool.read_bytes
             try:
-                alone = DriverRun(program, self.folder, self.pool, stores, beginning=beginning)
+                alone = DriverRun(program, self.folder, self.pool, stores, beginning=beginning, held=held)
+                alone.seed(given)
                 outcome = alone.execute(inputs)
                 read = self.pool.read_bytes - before
                 seconds = time.perf_counter() - begin
@@ -124,7 +132,9 @@ class Engine:
             reason = "asked for"
         workshop = self.workshop(work)
         try:
-            outcome = Run(program, workshop, stores, beginning=beginning).execute(inputs)
+            run = Run(program, workshop, stores, beginning=beginning, held=held)
+            run.seed(given)
+            outcome = run.execute(inputs)
         except FAILURES as problem:
             raise EvaluationError(str(problem).splitlines()[0], hint="nothing was changed") from problem
         seconds = time.perf_counter() - begin

@@ -52,8 +52,36 @@ class Entries:
         self.read_keys: dict[tuple[str, ...], set[Row]] = {}
         self.old_index: dict[tuple[str, ...], dict[Row, list[Row]]] = {}
         self.read_bags: set[Row] = set()
+        self.seeded = False  # all that is new was new before
 
     # --- adding --------------------------------------------------------------------------------------------
+
+    def seed(self, seeds: Mapping[str, Store]) -> None:
+        """Count as added what was added before, while a relation was held; what has cancelled out is not."""
+        store = seeds.get(self.shape.state.name, Store())
+        width = len(self.types)
+        sums: dict[Row, Totals] = {}
+        for row in self.pool.rows(store, self.shape.schema, self.types):
+            totals = sums.setdefault(row[:width], self.zero.copy())
+            for j in range(len(totals)):
+                totals[j] += row[width + j]
+        self.new = {entry: totals for entry, totals in sums.items() if any(totals)}
+        for i in self.shape.bags:
+            types = [*self.types[: self.width], *self.shape.bag_types(i)]
+            counts: dict[Row, int] = {}
+            for row in self.pool.rows(
+                seeds.get(self.shape.bag_store(i), Store()), self.shape.bag_schema(i), types
+            ):
+                counts[row[:-1]] = counts.get(row[:-1], 0) + row[-1]
+            for row, w in counts.items():
+                if w:
+                    self.bags_new[i].setdefault(row[: self.width], {})[row[self.width :]] = w
+        # Entries of which only a bag has moved are touched too.
+        moved = {key for bags in self.bags_new.values() for key in bags} - {e[: self.width] for e in self.new}
+        if moved:
+            for entries in self.fetch(tuple(self.members[: self.width]), moved).values():
+                self.new |= {entry: self.zero.copy() for entry in entries}
+        self.seeded = bool(self.new)
 
     def add(
         self,
@@ -74,6 +102,7 @@ class Entries:
             else:
                 assert a.weight is not None
                 bags.append((i, where, args, compile_term(a.weight, names)))
+        self.seeded = self.seeded and not rows
         for row in rows:
             key = tuple(c(row) for c in codes)
             totals = self.new.get(key)
@@ -91,6 +120,8 @@ class Entries:
 
     def added(self) -> Iterator[tuple[str, pyarrow.Table]]:
         """What is to be written: for the state's store, and for the store of each bag."""
+        if self.seeded:
+            return  # it lies there already
         rows = [(key, totals) for key, totals in self.new.items() if any(totals)]
         if rows:
             yield self.shape.state.name, self.table(rows)

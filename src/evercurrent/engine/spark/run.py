@@ -73,7 +73,9 @@ class Run:
         *,
         beginning: bool = False,
         only: frozenset[int] | None = None,
+        held: frozenset[str] = frozenset(),
     ) -> None:
+        self.held = held  # keyed relations that do not move
         self.program = program
         self.workshop = workshop
         self.beginning = beginning
@@ -96,6 +98,12 @@ class Run:
         self.outside = outside_rules(program)
         self.bodies = {x.body for r in program.relations if isinstance(r, Fixpoint) for x in r.loops}
 
+    def seed(self, seeds: Mapping[str, Store]) -> None:
+        """Count these segments as added to their states."""
+        for name, store in seeds.items():
+            contents = self.contents[name]
+            contents.pending.append(self.workshop.read(contents.schema, store.segments))
+
     def execute(self, inputs: Mapping[str, Segment]) -> Outcome:
         """Run the transaction; `inputs` are the deltas of inputs, consolidated."""
         for name, segment in inputs.items():
@@ -114,6 +122,17 @@ class Run:
 
     def settle(self, relations: Iterable[Relation], states: Iterable[str]) -> None:
         """Compute what was added to these, then the change of the keyed ones."""
+        self.settle_added(relations, states)
+        self.settle_keyed(relations)
+        for r in relations:
+            if isinstance(r, Fixpoint):
+                for store, segment in Turns(self, r).move().items():
+                    if store.endswith("\0delta"):
+                        self.outcome.deltas[store.removesuffix("\0delta")] = segment
+                    else:
+                        self.outcome.stores[store] = segment
+
+    def settle_added(self, relations: Iterable[Relation], states: Iterable[str]) -> None:
         wanted: dict[str, DataFrame] = {}
         bounds: dict[str, float] = {}
         for name in states:
@@ -143,22 +162,18 @@ class Run:
                 self.outcome.stores[store] = segment
                 contents = self.contents[store]
                 contents.pending = [self.read(contents, segment)] if segment.rows else []
+
+    def settle_keyed(self, relations: Iterable[Relation]) -> None:
         changed = {}
+        bounds: dict[str, float] = {}
         for r in relations:
-            if isinstance(r, Keyed) and self.moved(r):
+            if isinstance(r, Keyed) and r.name not in self.held and self.moved(r):
                 shape = self.shapes[r.state]
                 groups = Groups(r, shape, self.contents, self.broadcast(r.state), self.beginning)
                 changed[f"{r.name}\0delta"] = change(groups)
                 bounds[f"{r.name}\0delta"] = self.most(r)
         for store, segment in self.workshop.collect(changed, bounds).items():
             self.outcome.deltas[store.removesuffix("\0delta")] = segment
-        for r in relations:
-            if isinstance(r, Fixpoint):
-                for store, segment in Turns(self, r).move().items():
-                    if store.endswith("\0delta"):
-                        self.outcome.deltas[store.removesuffix("\0delta")] = segment
-                    else:
-                        self.outcome.stores[store] = segment
 
     def most(self, r: Keyed) -> float:
         """How many rows the change of a keyed relation can have."""
@@ -221,7 +236,7 @@ class Run:
     def write_down(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
         most = segment.rows if self.narrow(rule) else inf
         self.bounds[rule.into] = self.bounds.get(rule.into, 0) + most
-        if rule.into in self.shapes and is_copy(rule):
+        if rule.into in self.shapes and is_copy(rule) and segment.net:
             self.contents[rule.into].pending.append(delta)
             self.copies.setdefault(rule.into, []).append(segment)
             return
