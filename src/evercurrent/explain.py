@@ -28,7 +28,7 @@ from evercurrent.display import bytes_text
 from evercurrent.engine.live.defer import deferred
 from evercurrent.engine.live.engine import LiveEngine
 from evercurrent.errors import QueryError
-from evercurrent.session.compile import hybrid_relations
+from evercurrent.session.compile import hybrid_relations, lent_tables
 from evercurrent.session.events import show_events
 from evercurrent.session.lineage import Lineage, lineage
 from evercurrent.session.opaque_notes import opaque_notes
@@ -99,7 +99,9 @@ def _source(session: Session, view: View) -> str:
     needed = {
         v.name: plans[v.name] for v in views_under(frozenset({view.name}), session.catalog) if v.name in plans
     }
-    program = compile_views(needed, session.catalog, refused=design.refused)
+    lender = None if view.name in design.lazy else session.maintenance.lender
+    lent = () if lender is None else lent_tables(session.catalog)
+    program = compile_views(needed, session.catalog, refused=design.refused, lent=lent)
     engine = LiveEngine()
     engine.install(program, lambda name: ())
     return engine.source()

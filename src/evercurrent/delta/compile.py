@@ -47,6 +47,7 @@ def compile_views(
     planted: Collection[str] = (),
     changing: Collection[tuple[str, str]] = (),
     unread: Collection[str] = (),
+    lent: Collection[str] = (),
 ) -> Program:
     """One program for all views, equal parts shared. A view may scan views that stand before it.
 
@@ -55,7 +56,7 @@ def compile_views(
     must fan out for a map of numbers to be kept in their place (see `lookups`). `identities` are views whose joins are kept as
     the identities that contribute to each row, so that a change of an attribute that is only shown is joined with those;
     `planted` are views of which none is. For the others it is done where it pays (see `identities`). Of `unread` views only
-    the changes are wanted: their rows are not kept.
+    the changes are wanted: their rows are not kept. The rows of `lent` tables can be read by their keys where they are.
     """
     graph = Graph(knowledge)
     for name, plan in plans.items():
@@ -63,7 +64,14 @@ def compile_views(
         graph.views[name] = view_relation(graph, plan, wanted, name not in unread)
     tables = {d.name for d in graph.definitions.values() if isinstance(d, TableOf) and d.rows is None}
     states = States(
-        knowledge, graph.keys, tables, assume, frozenset(refused), least_fan_out, frozenset(changing)
+        knowledge,
+        graph.keys,
+        tables,
+        assume,
+        frozenset(refused),
+        least_fan_out,
+        frozenset(changing),
+        frozenset(lent),
     )
     builder = Builder(graph, states)
     builder.build()

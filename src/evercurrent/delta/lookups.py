@@ -168,9 +168,12 @@ class Derivation:
         """The source with the parents that it refers to, where assumptions make that map free to keep.
 
         A source of which at most one row matches takes all of them along. One that fans out takes only parents that
-        merely filter it: the map has then no more columns than the source alone, and fewer rows.
+        merely filter it: the map has then no more columns than the source alone, and fewer rows. A source whose rows are read
+        where they are takes none: nothing is kept of it at all.
         """
         group = frozenset((j,))
+        if single and self.is_lent(j):
+            return group
         grown = True
         while grown:
             grown = False
@@ -181,6 +184,13 @@ class Derivation:
                         group = wider
                         grown = True
         return group
+
+    def is_lent(self, j: int) -> bool:
+        """Whether the whole source is wanted, and its rows are read where they are."""
+        own = frozenset((j,))
+        return self.a.sources[j].relation in self.states.lent and not any(
+            self.a.is_within(c, own) for c in self.a.conditions
+        )
 
     def shown(self, group: frozenset[int]) -> set[str]:
         return {self.a.classes.find(n) for n in self.states.exposed(self.a, group)}

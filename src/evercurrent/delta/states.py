@@ -58,6 +58,9 @@ class States:
     refused: frozenset[tuple[str, str]] = frozenset()
     least_fan_out: int = 3
     changing: frozenset[tuple[str, str]] = frozenset()
+    lent: frozenset[str] = (
+        frozenset()
+    )  # tables whose rows are read where they are, if no part of them is wanted
     kept: dict[str, StateOf] = field(default_factory=dict)
     indexes: dict[str, dict[tuple[str, ...], bool]] = field(default_factory=dict)
     assumptions: dict[tuple[str, str], set[str]] = field(default_factory=dict)

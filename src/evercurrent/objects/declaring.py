@@ -46,13 +46,21 @@ def declare_entities(session: Session, given: tuple[Any, ...]) -> list[type[Any]
     with defining(session):
         schema = schema_of(given, session.catalog.schema)
         if session.space is None:
-            session.space = Space(session)
+            attach(session)
+        assert session.space is not None
         session.space.bodies.update(bodies_of(given))
         add_classes(session, schema)
     found = [session.space.kinds[c.__entity__.name].cls for c in given]
     for entity, made in zip(given, found, strict=True):
         entity.__entity__.made = made
     return found
+
+
+def attach(session: Session) -> Space:
+    """Give the database room for objects; the engine reads what they hold off them."""
+    space = session.space = Space(session)
+    session.maintenance.lender = space.lender
+    return space
 
 
 def add_classes(session: Session, schema: Schema) -> None:
@@ -73,7 +81,7 @@ def add_classes(session: Session, schema: Schema) -> None:
             tables[key] = table
     space = session.space
     if space is None:
-        space = session.space = Space(session)
+        space = attach(session)
     before = space.schema
     try:
         space.add(schema)

@@ -35,6 +35,10 @@ class Readers:
             used = used_columns(session.maintenance.design.later, name)
             self.columns[name.lower()] = self.columns.get(name.lower(), frozenset()) | used
             self.names[name.lower()] = name
+        self.quiet = frozenset(
+            table for table, name in self.names.items() if name not in later and engine.is_quiet(name)
+        )
+        """The tables of which a change outside a transaction moves nothing: what is read of them is read off the objects."""
         told = told_of(session)
         self.told = told | (self.failing & {name.lower() for name in later})
         """The tables of which a change must be told to someone: it takes a transaction."""

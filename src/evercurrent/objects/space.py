@@ -20,6 +20,7 @@ from evercurrent.objects.building import build, rewrite
 from evercurrent.objects.handles import Object
 from evercurrent.objects.keys import clash
 from evercurrent.objects.kinds import Field, Key, Kind, Sheet
+from evercurrent.objects.lending import Lending
 from evercurrent.objects.owned import Owned
 from evercurrent.objects.quick import quicken
 from evercurrent.objects.reading import Readers
@@ -70,6 +71,7 @@ class Space:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.lender = Lending(self)
         self.schema = Schema()
         self.kinds: dict[str, Kind] = {}
         self.live: list[Object | None] = [None]  # by identity
@@ -152,6 +154,7 @@ class Space:
                 (n, frozenset(sheet.fields[c - 1].position for c in columns if c > 0))
                 for n, sheet in enumerate(kind.sheets)
                 if (columns := readers.columns.get(sheet.table)) is not None
+                and sheet.table not in readers.quiet
             )
             kind.read = tuple(s for s in kind.sheets if s.table in readers.tables)
             told = frozenset(n for n, s in enumerate(kind.sheets) if s.table in readers.told)

@@ -143,6 +143,7 @@ def compile_all(
         planted=planted,
         changing=refused if full else (),
         unread=[v.name for v in catalog.views.values() if not v.stored],
+        lent=lent_tables(catalog) if full else (),
     )
     # What lazy views read is kept a second time for them: it moves when they do.
     under = {v.name for v in views_under(lazy, catalog)}
@@ -154,6 +155,11 @@ def compile_all(
         planted=planted,
     )
     return catalog, Design(found, program, recomputed, view_keys, refused, lazy, later)
+
+
+def lent_tables(catalog: Catalog) -> frozenset[str]:
+    """The tables whose rows objects in the process hold."""
+    return frozenset(c.relation for c in catalog.schema.classes.values())
 
 
 def hybrid_relations(catalog: Catalog, program: Program) -> frozenset[str]:

@@ -15,6 +15,7 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables, view_order
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.live.engine import LiveEngine
+from evercurrent.engine.live.lent import Lender
 from evercurrent.session.assumptions import broken
 from evercurrent.session.compile import Design, compile_all, hybrid_relations
 from evercurrent.session.lazy import Lazy
@@ -36,6 +37,7 @@ class Maintenance:
         self.full: dict[str, ZSet] = {}
         self._full_before: dict[str, ZSet] = {}
         self.notes: list[str] = []
+        self.lender: Lender | None = None  # who holds rows of tables as objects
 
     # --- installing ----------------------------------------------------------------------------------------
 
@@ -60,7 +62,7 @@ class Maintenance:
                 self.engine.apply({name: -rows for name, rows in emptied.items()})
             contents: Contents = lambda name: full[name] if name in full else tables(name)  # noqa: E731
             hybrid = hybrid_relations(catalog, design.program)
-            self.engine.install(design.program, lambda name: contents(name).items(), hybrid)
+            self.engine.install(design.program, lambda name: contents(name).items(), hybrid, self.lender)
             self.lazy.install(design.later, contents)
         except BaseException:
             self.engine.undo()

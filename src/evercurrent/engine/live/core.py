@@ -16,6 +16,7 @@ from evercurrent.engine.live.defer import deferred, lone_rows
 from evercurrent.engine.live.emit import Emitter, signed
 from evercurrent.engine.live.keyed import is_unit
 from evercurrent.engine.live.layout import Layout, Storage, lay_out
+from evercurrent.engine.live.lent import Loan
 from evercurrent.engine.live.load import forget, load
 from evercurrent.engine.live.plan import plan_for, reachable
 from evercurrent.engine.live.runtime.aggregates import factory
@@ -59,6 +60,8 @@ class Core:
             for r in program.relations
             if isinstance(r, Fixpoint)
         }
+        self.loans = [s.loan for s in self.storages.values() if s.loan is not None]
+        self.ahead = False  # whether a transaction is applied that is neither committed nor undone
         self.groups: dict[str, Groups] = {}
         for r in program.relations:
             if isinstance(r, Keyed) and not isinstance(r.function, Finalize):
@@ -98,6 +101,7 @@ class Core:
         self._transactions: Variant | None = None
         self._triggers: dict[tuple[str, int, bool], Callable[[Row], None]] = {}
         self._finalizers: dict[str, str] | None = None
+        self._flush: Callable[[], None] | None = None
 
     # --- code ----------------------------------------------------------------------------------------------
 
@@ -130,7 +134,7 @@ class Core:
 
     def trigger(self, table: str, sign: int, journal: bool = False) -> Callable[[Row], None]:
         found = self._triggers.get((table, sign, journal))
-        if found is None and table not in self.emitter.numbers:
+        if found is None and (table not in self.emitter.numbers or self.is_quiet(table)):
             return unread
         if found is None:
             variant = self.variant(frozenset(), journal)
@@ -138,9 +142,27 @@ class Core:
             for key, value in self.emitter.namespace.objects.items():
                 variant.namespace.setdefault(key, value)
             self.files.append(load(source, variant.namespace, "one row"))
+            if self.waiting or self.lone:
+                self._flusher()  # whoever reads first should not wait for the compiler
             variant.pieces[f"{table}\x00{sign}"] = source
             found = self._triggers[(table, sign, journal)] = variant.namespace[name]
         return found
+
+    def _flusher(self) -> Callable[[], None]:
+        if self._flush is None:
+            self._load_finalizers()
+            source = self.emitter.flusher(self.fallible)
+            if source is None:
+                self._flush = self.variant(frozenset(), True).flush
+            else:
+                namespace = dict(self.emitter.namespace.objects)
+                self.files.append(load(source, namespace, "what has waited"))
+                self._flush = namespace["flush"]
+        return self._flush
+
+    def is_quiet(self, table: str) -> bool:
+        """Whether the change of a row moves nothing outside a transaction: all that reads the table is lent it."""
+        return not self.emitter.moving(plan_for(self.program, frozenset()).rules.get(table, ()))
 
     def may_fail(self, table: str) -> bool:
         """Whether a row of the table can make some rule or output fail while it is worked off."""
@@ -170,7 +192,7 @@ class Core:
                 if self.program.triggers.get(r.name):
                     for sign in (1, -1):
                         self.trigger(r.name, sign)
-                        parts.append(variant.pieces[f"{r.name}\x00{sign}"])
+                        parts.append(variant.pieces.get(f"{r.name}\x00{sign}", ""))
                 continue
             parts.append(finalizers.get(r.name, ""))
             for name in (r.name, *(x for loop in getattr(r, "loops", ()) for x in (loop.inner, loop.name))):
@@ -192,6 +214,18 @@ class Core:
     def undo(self) -> None:
         undo(self.journal)
         self._forget_deltas()
+        self.let_go()
+        self.ahead = False
+
+    def hold(self, rows: Callable[[Loan], Mapping[Any, Row | None]]) -> None:
+        """Let lent states show these rows by their keys, whatever the things hold by now."""
+        for loan in self.loans:
+            loan.hold(rows(loan))
+
+    def let_go(self) -> None:
+        for loan in self.loans:
+            if len(loan):
+                loan.clear()
 
     def _forget_deltas(self) -> None:
         for table in self.emitter.tables:
@@ -207,14 +241,20 @@ class Core:
         for table in (*self.waiting, *self.lone):
             if table:
                 self.journal.append((restore, table, dict(table)))
+        settled = self.ahead or any(map(len, self.loans))
+        if not settled:
+            self.hold(lambda loan: loan.lent.before())
         try:
-            self.variant(frozenset(), True).flush()
+            self._flusher()()
         except BaseException:
             tail = self.journal[begin:]
             del self.journal[begin:]
             undo(tail)
             self._forget_deltas()
             raise
+        finally:
+            if not settled:
+                self.let_go()
         if not begin:
             self.journal.clear()
 

@@ -140,7 +140,10 @@ class Emitter:
             layout = self.storages[s.name].layout
             for name, path in zip(self.states[s.name], layout.paths, strict=True):
                 key = ", ".join(layout.fields[i].name for i in path.key)
-                w.line(f"# {name}: {remark(s.name)} by ({remark(key)}), {path.kind} of {layout.payload}")
+                how = f"{path.kind} of {layout.payload}"
+                if self.storages[s.name].loan is not None:
+                    how = "not kept: read off the objects"
+                w.line(f"# {name}: {remark(s.name)} by ({remark(key)}), {how}")
         for name, n in self.numbers.items():
             w.line(f"# {n}: {remark(name)}")
         return w.text()
@@ -184,6 +187,24 @@ class Emitter:
         pieces[""] = finish.text()
         return pieces
 
+    def flusher(self, checked: frozenset[str]) -> str | None:
+        """The function `flush` alone, with undo: the stages that wait and what follows from them. None: loops are among it."""
+        plan = plan_for(self.program, checked)
+        self.checked = frozenset(n for n in checked if not plan.rules.get(n))
+        waiting = deferred(self.program, self.hybrid, ()) | lone_rows(self.program)
+        moved = {r.name for name in waiting for r in reachable(plan, name)[0]}
+        stages = [r for r in self.program.relations if r.name in moved and self._moves(plan, r)]
+        if any(isinstance(r, Fixpoint) for r in stages):
+            return None
+        pieces = []
+        for r in stages:
+            rules = plan.rules.get(r.name, ())
+            pieces.append(self._run(plan, r.name, rules, True) if rules else "")
+            pieces.append(self._stage(plan, r, frozenset(), True))
+        w = Writer()
+        self._write_finish(w, "flush", stages)
+        return "\n".join([*pieces, w.text()])
+
     def _write_finish(self, w: Writer, name: str, relations: Sequence[Relation]) -> None:
         """The stages, in order: all of them, or those that one input can reach."""
         with w.block(f"def {name}():"):
@@ -207,9 +228,12 @@ class Emitter:
                 return ""
 
     def targets(
-        self, plan: Plan, journal: bool, single: Mapping[str, str] | None = None
+        self, plan: Plan, journal: bool, single: Mapping[str, str] | None = None, fast: bool = False
     ) -> dict[str, Target | Sink]:
-        """What rules add to; `single` are the relations of which one row or entry at most moves, and their locals."""
+        """What rules add to; `single` are the relations of which one row or entry at most moves, and their locals.
+
+        `fast`: for a trigger outside transactions, where lent states are read off the things.
+        """
         alone = single or {}
         found: dict[str, Target | Sink] = {}
         for name, storage in self.storages.items():
@@ -231,7 +255,10 @@ class Emitter:
                 else:
                     matters = f"g{n}.matters" if isinstance(r.function, Ranked) else ""
                     touches.append(Touch(f"group_{n}", f"t{n}", False, key, matters=matters))
-            found[name] = Target(storage.layout, self.states[name], tuple(touches), tuple(groups), journal)
+            loan = storage.loan if fast else None
+            found[name] = Target(
+                storage.layout, self.states[name], tuple(touches), tuple(groups), journal, loan
+            )
         for name, n in self.numbers.items():
             if name not in found:
                 found[name] = Sink(f"d{n}", alone.get(name), name in self.bodies)
@@ -349,11 +376,11 @@ class Emitter:
         self.checked = frozenset()
         waiting = deferred(self.program, self.hybrid, ()) | lone_rows(self.program)
         moved, rules = reachable(plan, name, waiting)
-        own = plan.rules.get(name, ())
+        own = self.moving(plan.rules.get(name, ()))
         single = self._single(moved, own, rules, sign)
         function = f"{'insert' if sign > 0 else 'delete'}_{self.numbers[name]}"
         w = Writer()
-        place = self._place(w, self.targets(plan, journal, single), Locals())
+        place = self._place(w, self.targets(plan, journal, single, fast=True), Locals())
         w.line(f"# {remark(name)}: one row {'comes' if sign > 0 else 'goes'}")
         with w.block(f"def {function}(r):"):
             for r in moved:
@@ -365,6 +392,10 @@ class Emitter:
                 self._follow(place, plan, r, single, sign, own, journal)
         w.line()
         return function, w.text()
+
+    def moving(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
+        """Without those that add to lent states: outside a transaction these move by themselves."""
+        return tuple(r for r in rules if r.into not in self.storages or self.storages[r.into].loan is None)
 
     def _single(
         self, moved: list[Relation], own: Sequence[Rule], rules: list[Rule], sign: int

@@ -17,6 +17,7 @@ from evercurrent.delta.fill import part_for
 from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Program
 from evercurrent.engine.live.core import Core, Kept, moved
 from evercurrent.engine.live.layout import Storage, lay_out
+from evercurrent.engine.live.lent import Lender, before, loans
 from evercurrent.engine.live.runtime.fixpoint import Moving
 from evercurrent.errors import InternalError
 
@@ -36,19 +37,34 @@ class LiveEngine:
 
     # --- installing ----------------------------------------------------------------------------------------
 
-    def install(self, program: Program, contents: Contents, hybrid: frozenset[str] = frozenset()) -> None:
+    def install(
+        self,
+        program: Program,
+        contents: Contents,
+        hybrid: frozenset[str] = frozenset(),
+        lender: Lender | None = None,
+    ) -> None:
         """Run this program from now on. `contents` lists the rows of the inputs, for states that are new.
 
-        `hybrid` are the relations of views whose derived values may wait until they are read, see `flush`.
+        `hybrid` are the relations of views whose derived values may wait until they are read, see `flush`. The `lender`
+        holds rows of tables, which need not be kept a second time.
         """
         old = self.core
         old.flush()
         kept = Kept()
         layouts = lay_out(program)
-        known = {s.name: s for s in old.program.states}
+        known = {s.name: s for s in old.program.states if old.storages[s.name].loan is None}
+        kept.storages = {
+            name: Storage(layouts[name], loan) for name, loan in loans(program, layouts, lender).items()
+        }
         for state in program.states:
             before = known.get(state.name)
-            if before is None or before.columns != state.columns or before.accumulators != state.accumulators:
+            if (
+                state.name in kept.storages
+                or before is None
+                or before.columns != state.columns
+                or before.accumulators != state.accumulators
+            ):
                 continue
             storage = old.storages[state.name]
             kept.storages[state.name] = (
@@ -120,17 +136,24 @@ class LiveEngine:
         """One transaction over several inputs; on any exception everything is as before."""
         core = self.core
         core.journal.clear()
+        core.ahead = False
+        if core.loans:
+            changes = {name: d if isinstance(d, ZSet) else ZSet(d) for name, d in deltas.items()}
+            deltas = changes
+            core.hold(lambda loan: before(changes[loan.table]) if loan.table in changes else {})
         if any(core.lone):
             core.flush()
         variant = core.transactions(watch)
         try:
-            changes = variant.transact(deltas)
+            moved_by = variant.transact(deltas)
         except BaseException as error:
             core.undo()
             if not isinstance(error, Exception):
                 core.repair()  # an interrupt may have stopped halfway through a step that is not on the record
             raise
-        return changes
+        core.let_go()
+        core.ahead = True
+        return moved_by
 
     def undo(self) -> None:
         """Take the last transaction back; no-op after `commit`."""
@@ -139,6 +162,7 @@ class LiveEngine:
     def commit(self) -> None:
         """Forget how to take the last transaction back."""
         self.core.journal.clear()
+        self.core.ahead = False
 
     def flush(self) -> None:
         """Bring hybrid views up to date."""
@@ -147,6 +171,10 @@ class LiveEngine:
     def trigger(self, table: str, sign: int, journal: bool = False) -> Callable[[Row], None]:
         """The function of one row that comes (+1) or goes (-1): no watching; with `journal`, `undo` takes it back."""
         return self.core.trigger(table, sign, journal)
+
+    def is_quiet(self, table: str) -> bool:
+        """Whether the change of a row moves nothing outside a transaction."""
+        return self.core.is_quiet(table)
 
     def may_fail(self, table: str) -> bool:
         """Whether a row of the table can make some rule fail."""

@@ -23,12 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from evercurrent.data.types import contains_float
 from evercurrent.delta.program import WEIGHT, Accumulator, Finalize, Keyed, Lookup, Program, Rule, State
 from evercurrent.engine.live.runtime.index import put
 from evercurrent.term.nodes import Column
+
+if TYPE_CHECKING:
+    from evercurrent.engine.live.lent import Loan
 
 Kind = Literal["flat", "single", "bucket"]
 Payload = Literal["true", "count", "value", "tuple", "cell"]
@@ -174,13 +177,14 @@ def _payload(state: State) -> Payload:
 
 
 class Storage:
-    """The dictionaries of one state, in the order of the layout's paths."""
+    """The dictionaries of one state, in the order of the layout's paths; of a lent state (see `lent`), its `loan` is the only one."""
 
-    __slots__ = ("layout", "paths")
+    __slots__ = ("layout", "loan", "paths")
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, loan: Loan | None = None) -> None:
         self.layout = layout
-        self.paths: list[dict[Any, Any]] = [{} for _ in layout.paths]
+        self.loan = loan
+        self.paths: list[dict[Any, Any]] = [{} for _ in layout.paths] if loan is None else [loan]
 
     def entries(self) -> Iterator[tuple[tuple[Any, ...], Any]]:
         """Every entry: its columns and its payload."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from evercurrent.delta.program import Keyed
 from evercurrent.engine.live.layout import Layout, Path
+from evercurrent.engine.live.lent import Loan
 from evercurrent.engine.live.runtime import index
 from evercurrent.engine.live.scope import key_of, tuple_of
 from evercurrent.engine.live.writer import Namespace, Writer
@@ -32,13 +33,17 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A state as rules write to it: its dictionaries' identifiers, what follows it, and its sorted groups."""
+    """A state as rules write to it: its dictionaries' identifiers, what follows it, and its sorted groups.
+
+    `loan`: it is not kept, and lookups read the things themselves.
+    """
 
     layout: Layout
     names: tuple[str, ...]
     touches: tuple[Touch, ...] = ()
     groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
     journal: bool = False
+    loan: Loan | None = None
 
 
 class Paths:

@@ -14,6 +14,7 @@ from typing import assert_never
 
 from evercurrent.data.types import Array, Collection, Map
 from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule, Step, Where
+from evercurrent.engine.live.borrowing import borrow
 from evercurrent.engine.live.layout import Layout
 from evercurrent.engine.live.paths import Target
 from evercurrent.engine.live.reads import enter
@@ -126,7 +127,10 @@ def _open(place: Place, scope: Scope, step: Step) -> None:
             scope.define(column.name, scope.atom(scope.value(term)))
         case Lookup():
             state = place.states[step.state]
-            enter(scope, state.layout, state.names, step, place.namespace)
+            if state.loan is not None:
+                borrow(scope, state.layout, state.loan, step, place.namespace)
+            else:
+                enter(scope, state.layout, state.names, step, place.namespace)
         case Explode():
             _explode(scope, step, place.namespace)
         case _:

@@ -37,6 +37,7 @@ class Scope:
         self.writer = writer
         self.fresh = fresh
         self.sources: dict[str, str] = {}
+        self.things: dict[str, str] = {}  # for columns that are keys of things at hand: their locals
         self.pending: set[str] = set()
         self.expressions = Expressions(namespace, self.sources, fresh)
         self.uses: Counter[str] = Counter()
@@ -69,6 +70,7 @@ class Scope:
         """The same scope for one of several branches: what it adds is not there for the others."""
         other = copy(self)
         other.sources = dict(self.sources)
+        other.things = dict(self.things)
         other.pending = set(self.pending)
         other.expressions = Expressions(self.expressions.namespace, other.sources, self.fresh)
         other.expressions.known = dict(self.expressions.known)
