@@ -73,7 +73,7 @@ def _explain_one(session: Session, view: View, stage: str | None) -> Explanation
     design = session.maintenance.design
     if stage == "events":
         kept = None if view.name in design.recomputed else design.program_of(view.name)
-        return Explanation("\n".join(show_events(view, session.catalog, kept, _lookups)))
+        return Explanation("\n".join(show_events(view, session.catalog, kept, lookups_text)))
     if view.name in design.recomputed:
         return Explanation(
             f"view {view.name} is recomputed in full ({design.recomputed[view.name].reason}): there is no {stage}"
@@ -187,16 +187,17 @@ def _costs(program: Program, part: Lineage) -> Iterator[str]:
             yield f"    of {name}: no work"
             continue
         moved = sorted({r.into for r in rules})
-        yield f"    of {name}: {_lookups(program, rules)}; moves {', '.join(moved)}"
+        yield f"    of {name}: {lookups_text(program, rules)}; moves {', '.join(moved)}"
     derived = sorted(part.relations - part.inputs)
     for name in derived:
         rules = [r for r in part.rules if r.on == name]
         if rules:
             moved = sorted({r.into for r in rules})
-            yield f"    then of {name}: {_lookups(program, rules)}; moves {', '.join(moved)}"
+            yield f"    then of {name}: {lookups_text(program, rules)}; moves {', '.join(moved)}"
 
 
-def _lookups(program: Program, rules: list[Rule]) -> str:
+def lookups_text(program: Program, rules: list[Rule]) -> str:
+    """Which lookups rules make, for people."""
     one, many = 0, 0
     for rule in rules:
         for step in rule.steps:

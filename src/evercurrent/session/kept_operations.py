@@ -45,7 +45,7 @@ class KeptOperation:
             return self.given
         if self.path is None:
             raise QueryError(
-                f"the function of {self.name} is not kept, only what it means in views",
+                f"the function of {self.name} is not kept{'' if self.body is None else ', only what it means in views'}",
                 hint=f"db.bind_operations({{{self.name!r}: function}}) gives it again",
             )
         return resolved(self.path)

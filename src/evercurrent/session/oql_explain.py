@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import Protocol, TypeVar
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import View
@@ -15,23 +15,33 @@ from evercurrent.frontend.oql.parse import parse
 from evercurrent.session.dropping import removed
 from evercurrent.source import Place
 
-if TYPE_CHECKING:
-    from evercurrent.session.session import Session
 
-One = Callable[["Session", View, "str | None"], str]
+class Keeper(Protocol):
+    """What keeps views: a session, or the core of a warehouse."""
+
+    @property
+    def catalog(self) -> Catalog: ...
+
+    def view(self, name: str) -> View: ...
 
 
-def explain_family(session: Session, view: View, stage: str | None, one: One) -> str:
+K = TypeVar("K", bound=Keeper)
+
+
+def explain_family(
+    keeper: K, view: View, stage: str | None, one: Callable[[K, View, str | None], str]
+) -> str:
     """The explanation of a view and of its parts; `one` explains a single relation."""
     assert isinstance(view.shape, Layout)
     names = [view.shape.relation, *(part.relation for part in view.shape.parts)]
-    parts = [session.view(name) for name in names]
+    parts = [keeper.view(name) for name in names]
     if stage is None:
-        lines = list(_head(session.catalog, view, view.shape, names))
-        return "\n".join([*lines, *(one(session, part, None) for part in parts)])
+        lines = list(_head(keeper.catalog, view, view.shape, names))
+        besides = [] if len(parts) == 1 or view.inline else [view]
+        return "\n".join([*lines, *(one(keeper, part, None) for part in (*parts, *besides))])
     if len(parts) == 1:
-        return one(session, parts[0], stage)
-    return "\n\n".join(f"{part.name}:\n{one(session, part, stage)}" for part in parts)
+        return one(keeper, parts[0], stage)
+    return "\n\n".join(f"{part.name}:\n{one(keeper, part, stage)}" for part in parts)
 
 
 def type_text(layout: Layout) -> str:
@@ -49,7 +59,8 @@ def type_text(layout: Layout) -> str:
 def _head(catalog: Catalog, view: View, layout: Layout, names: list[str]) -> Iterator[str]:
     yield f"{view.name}: {type_text(layout)}"
     if len(names) > 1:
-        yield f"  kept in {', '.join(names)}; SQL reads it with arrays, made when they are read"
+        arrays = "made when they are read" if view.inline else "kept besides"
+        yield f"  kept in {', '.join(names)}; SQL reads it with arrays, {arrays}"
     for message, place in cautions(catalog, view):
         where = f" (line {place.line}, column {place.column})" if place is not None else ""
         yield f"  caution {message}: then it is undefined{where}"

@@ -71,7 +71,7 @@ def keeping(schema: Schema, names: Iterable[str]) -> tuple[Schema, list[Definiti
         operation = next(o for o in schema.classes[of].operations if o.name == called)
         if operation.function is not None:
             functions[name] = kept(schema, of, operation)
-    return bind(schema, functions), [definition_of(f) for f in functions.values() if f.body or f.path]
+    return bind(schema, functions), [definition_of(f) for f in functions.values()]
 
 
 def kept(schema: Schema, of: str, operation: Operation) -> KeptOperation:
@@ -98,13 +98,15 @@ def definition_of(function: KeptOperation) -> Definition:
         "text": function.path or "",
         "parameters": list(function.parameters),
         "body": function.body,
+        "problem": function.problem,
     }
 
 
 def with_operation(catalog: Catalog, definition: Definition) -> Catalog:
     """The catalog with the function of an operation as a version keeps it."""
     parameters, body = tuple(definition["parameters"]), definition["body"]
-    function = KeptOperation(definition["name"], parameters, body, definition["text"] or None)
+    path, problem = definition["text"] or None, definition["problem"]
+    function = KeptOperation(definition["name"], parameters, body, path, problem)
     return replace(catalog, schema=bind(catalog.schema, {definition["name"]: function}))
 
 
@@ -118,16 +120,15 @@ def bind_operations(core: Core, functions: Mapping[str, Callable[..., Any]]) -> 
     if all(present.get(name) == wanted.get(name) for name in functions):
         core.catalog = catalog
         return
-    dropped = {("operation", name) for name in functions}
-    change(core, translated_anew(catalog), "CREATE OPERATION", *definitions, dropped=dropped)
+    change(core, translated_anew(catalog), "CREATE OPERATION", *definitions)
 
 
 def directly(schema: Schema) -> Schema:
     """The schema for a query that is asked once: functions of which nothing could be kept are called as they are."""
     loose = {
-        f"{c.name}.{o.name}": o.function.function
+        f"{c.name}.{o.name}": f.function
         for c in schema.classes.values()
         for o in c.operations
-        if isinstance(o.function, KeptOperation) and o.function.body is None
+        if isinstance(f := o.function, KeptOperation) and f.body is None and (f.given or f.path)
     }
     return bind(schema, loose) if loose else schema

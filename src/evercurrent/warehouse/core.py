@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.lookup import require_table, require_view
 from evercurrent.catalog.nodes import Table, View
+from evercurrent.data.collections import UNDEFINED
 from evercurrent.data.types import Type
 from evercurrent.data.zset import ZSet
 from evercurrent.delta.program import Program
@@ -72,6 +73,7 @@ class Core:
         self.outlook = Outlook(self.catalog, self.design)
         self.waiting = Waiting(self.catalog, self.design)
         self.aside: dict[Kind, tuple[Snapshot, Snapshot]] = {}  # a snapshot, and what readers see of it
+        self.handle: Callable[[int], Any] = lambda oid: UNDEFINED  # objects, for those who are told of changes
         self.subscribers = Subscribers()
         self.untold: deque[dict[str, Change]] = deque()
         self.committing = False

@@ -32,6 +32,7 @@ from evercurrent.frontend.sql import statements as s
 from evercurrent.frontend.sql.parse import parse_script, parse_statement
 from evercurrent.objects.stored_face import StoredFace
 from evercurrent.session.execute import Policy
+from evercurrent.session.oql import handle_of
 from evercurrent.session.python_face import PythonFace
 from evercurrent.session.python_owner import QueryOwner
 from evercurrent.session.results import Result
@@ -85,6 +86,7 @@ class Warehouse(PythonFace, StoredFace):
         folder = Folder(path)
         folder.make()
         self._core = Core(Engine(spark, folder, strategy))
+        self._core.handle = self._object_of
         self.listen(progress)
         self._transaction: Transaction | None = None
         self.reload()
@@ -93,6 +95,10 @@ class Warehouse(PythonFace, StoredFace):
         from evercurrent.warehouse.python_views import WarehouseOwner
 
         return WarehouseOwner(self)
+
+    def _object_of(self, oid: int) -> Any:
+        """The object of an identity, for those who are told of changes; UNDEFINED if it is gone."""
+        return handle_of(self._session)(oid)
 
     def listen(self, progress: Listener | bool | None) -> None:
         """Call a function with the name of each stage of a run; False: no one, None: a line on a terminal."""

@@ -8,14 +8,16 @@ from typing import cast
 from evercurrent.algebra.show import show as show_plan
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.show import show as show_query
-from evercurrent.catalog.nodes import View
+from evercurrent.catalog.nodes import View, is_part
 from evercurrent.delta.show import show as show_program
 from evercurrent.display import bytes_text
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES, SMALL_ROWS
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.shapes import Shape
 from evercurrent.errors import QueryError
-from evercurrent.explain import Explanation, shape
+from evercurrent.explain import Explanation, lookups_text, shape
+from evercurrent.session.events import show_events
+from evercurrent.session.oql_explain import explain_family
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.parts import kept, stores_of
 from evercurrent.warehouse.strategies import Decision, described
@@ -27,14 +29,26 @@ POLICIES = {
     "auto": "moved by each batch or recomputed, whichever is estimated to cost less",
     "full": "recomputed by each batch that changes a table under it",
 }
-STAGES = ("calculus", "normal", "algebra", "optimised", "program")
+STAGES = ("calculus", "events", "normal", "algebra", "optimised", "program")
 
 
 def explain_view(
     core: Core, view: View, stage: str | None, changes: Mapping[str, int] | None = None
 ) -> Explanation:
+    if view.language == "oql" and not is_part(view):
+        return Explanation(
+            explain_family(core, view, stage, lambda core, one, stage: explain_one(core, one, stage, changes))
+        )
+    return explain_one(core, view, stage, changes)
+
+
+def explain_one(core: Core, view: View, stage: str | None, changes: Mapping[str, int] | None) -> Explanation:
+    """The explanation of a view, or of one of the parts that it is kept in."""
     if stage is None:
         return Explanation("\n".join(summary(core, view, changes)))
+    if stage == "events":
+        program = None if view.name in core.design.recomputed else core.design.program_of(view.name)
+        return Explanation("\n".join(show_events(view, core.catalog, program, lookups_text)))
     if view.name in core.design.recomputed and stage != "calculus":
         raise QueryError(
             f"view {view.name} has no {stage}: {core.design.recomputed[view.name].reason}",

@@ -9,11 +9,13 @@ from evercurrent.catalog.nodes import Table as TableNode
 from evercurrent.catalog.nodes import View as ViewNode
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
+from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.reading import changes_frame, user_frame
 from evercurrent.errors import QueryError
 from evercurrent.session.intake import rows_of
 from evercurrent.session.locate import key_of, locate, no_key
+from evercurrent.session.oql_changes import relations_of_view
 from evercurrent.session.reading import Rows, count_text, signature
 from evercurrent.session.rows import give_row, is_row
 from evercurrent.session.store import positions
@@ -81,8 +83,18 @@ class Stored(Rows):
         """
         core = self._db._core
         with core.lock:
-            past = None if since is None else self._db._change_segments(feed_name(core, self.name), since)
+            past = None if since is None else self._past(since)
             return subscribe(core, self.name, callback, when, past)
+
+    def _past(self, since: int) -> dict[int, dict[str, Segment]]:
+        """What the versions after one list of this, and of the parts that it is kept in."""
+        core = self._db._core
+        found: dict[int, dict[str, Segment]] = {}
+        for relation in relations_of_view(core.catalog, self.name):
+            feed = feed_name(core, relation)
+            for version, segment in self._db._change_segments(feed, since):
+                found.setdefault(version, {})[feed] = segment
+        return found
 
     def _title(self) -> str:
         return self.name

@@ -19,6 +19,8 @@ from evercurrent.data.zset import ZSet
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.errors import QueryError
+from evercurrent.frontend.oql.layout import Layout
+from evercurrent.session.oql_changes import ValueChange, relations_of_view
 from evercurrent.session.rows import row_writer
 from evercurrent.session.subscriptions import Callback, Change, SubscriberWarning, Subscription, When
 from evercurrent.warehouse.partial import table_store
@@ -26,26 +28,37 @@ from evercurrent.warehouse.partial import table_store
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core
 
+Past = Mapping[int, Mapping[str, Segment]]
+"""Changes as versions list them."""
+
 
 def feed_name(core: Core, name: str) -> str:
     """The name under which a version lists the change of a table or view."""
     return name if core.catalog.view(name) is not None else table_store(name)
 
 
-def change_of(core: Core, name: str, segment: Segment, version: int) -> Change:
-    fields = core.catalog.fields_of(name)
-    delta = ZSet(core.engine.rows(Store((segment,)), [f.type for f in fields]))
-    return Change(name, delta, version, row_writer(fields))
+def change_of(core: Core, name: str, changes: Mapping[str, Segment], version: int) -> Change | None:
+    """What a version has changed in a table or view, of which it lists the changes; of a view in OQL, also inside of it."""
+
+    def moved(relation: str) -> ZSet:
+        segment = changes.get(feed_name(core, relation))
+        if segment is None or not segment.rows:
+            return ZSet()
+        return ZSet(core.engine.rows(Store((segment,)), [f.type for f in core.catalog.fields_of(relation)]))
+
+    deltas = {r: delta for r in relations_of_view(core.catalog, name) if (delta := moved(r))}
+    if not deltas:
+        return None
+    view = core.catalog.view(name)
+    if view is not None and isinstance(view.shape, Layout):
+        return ValueChange(name, view.shape, deltas, version, core.catalog, core.handle)
+    return Change(name, deltas[name], version, row_writer(core.catalog.fields_of(name)))
 
 
 def changes_of(core: Core, changes: Mapping[str, Segment], version: int) -> dict[str, Change]:
     """What those who watch are told of a version, by name; `changes` are as the version lists them."""
-    result = {}
-    for name in core.subscribers.watched:
-        segment = changes.get(feed_name(core, name))
-        if segment is not None and segment.rows:
-            result[name] = change_of(core, name, segment, version)
-    return result
+    found = {name: change_of(core, name, changes, version) for name in core.subscribers.watched}
+    return {name: change for name, change in found.items() if change is not None}
 
 
 def missed(core: Core, since: int) -> Iterator[dict[str, Change]]:
@@ -66,9 +79,7 @@ def missed(core: Core, since: int) -> Iterator[dict[str, Change]]:
                 )
 
 
-def subscribe(
-    core: Core, name: str, callback: Callback, when: When, past: list[tuple[int, Segment]] | None
-) -> Subscription:
+def subscribe(core: Core, name: str, callback: Callback, when: When, past: Past | None) -> Subscription:
     """Watch a table or view; `past` are the changes that are told at once."""
     if when not in ("before", "after"):
         raise QueryError(f'when must be "before" or "after", not {when!r}')
@@ -76,6 +87,8 @@ def subscribe(
         raise QueryError('since is for when="after": what is committed cannot be refused')
     if not callable(callback):
         raise QueryError(f"{callback!r} cannot be called", hint="give a function of one argument, the change")
-    for version, segment in past or ():
-        callback(change_of(core, name, segment, version))
+    for version, listed in sorted((past or {}).items()):
+        change = change_of(core, name, listed, version)
+        if change is not None:
+            callback(change)
     return core.subscribers.add(name, callback, when)
