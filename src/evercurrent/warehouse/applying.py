@@ -17,7 +17,7 @@ from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.screening import screen
 from evercurrent.errors import ConstraintError, QueryError
 from evercurrent.session.intake import CHANGE_TYPE, changes_of, frame_columns
-from evercurrent.warehouse import bulk
+from evercurrent.warehouse import bulk, columnar
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.handles import locate_all
 from evercurrent.warehouse.partial import aside_store, table_store
@@ -51,8 +51,14 @@ def require_known(on_violation: str) -> None:
 # --- small feeds -------------------------------------------------------------------------------------------
 
 
-def apply_rows(db: Warehouse, changes: Mapping[str, Any], batch: str | None) -> RunRecord:
-    """All or nothing."""
+def apply_rows(db: Warehouse, changes: Mapping[str, Any], batch: str | None, begin: float) -> RunRecord:
+    """All or nothing: by columns where that can be, else row by row."""
+    segments = columnar.segments(db._core, changes)
+    if segments is not None:
+        if not segments and batch is None:
+            return RunRecord(db.version, batch)
+        judged = {"constraints": time.perf_counter() - begin}
+        return db._after(db._core.commit(segments, batch, begin, judged))
     with db.transaction(batch=batch) as transaction:
         for key, feed in changes.items():
             come, gone = read_feed(db, transaction, key, feed)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow
 from pyspark.errors import (
     ArithmeticException,
     ArrayIndexOutOfBoundsException,
@@ -27,6 +28,7 @@ from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Fixpoint, Program
 from evercurrent.engine.spark.columns import rows_to_arrow
+from evercurrent.engine.spark.digests import digestible
 from evercurrent.engine.spark.driver import DriverRun
 from evercurrent.engine.spark.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.frames import LARGE_ROWS, Workshop
@@ -152,6 +154,10 @@ class Engine:
         """Keep the rows of a store sorted by the columns at these positions, by which they are told apart."""
         self.keys[store] = tuple(key)
         self.folder.orders[store] = leading(types, key)
+        if digestible(types):
+            self.folder.digested[store] = tuple(types)
+        else:
+            self.folder.digested.pop(store, None)
 
     def write_rows(self, store: str, types: Sequence[Type], entries: Sequence[tuple[Row, int]]) -> Segment:
         if not entries:
@@ -160,6 +166,16 @@ class Engine:
         names = [f"c{i}" for i in range(len(types))]
         segment = self.folder.write(store, rows_to_arrow(types, names, entries, "w"))
         self.pool.remember(segment, entries)
+        return segment
+
+    def write_table(self, store: str, types: Sequence[Type], table: pyarrow.Table) -> Segment:
+        """Write rows `c0, c1, ..., w`, with digests or without."""
+        if not table.num_rows:
+            return EMPTY
+        self.folder.orders.setdefault(store, leading(types))
+        table = self.folder.arranged(store, table)
+        segment = self.folder.put(store, table)
+        self.pool.remember_table(segment, table)
         return segment
 
     def rows(self, store: Store, types: Sequence[Type]) -> list[tuple[Row, int]]:

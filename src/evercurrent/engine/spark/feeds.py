@@ -1,8 +1,8 @@
 """Change feeds that come as Arrow tables, taken in a column at a time.
 
 Law. Where `taken` gives rows, they are those that `session.intake` gives, which takes in one value after another: a column
-of the very type that files have needs no more than `columns.decoded`, any other goes through the same takers. Where
-anything is amiss `taken` gives None, and the slow way says what it is.
+of the very type that files have is taken as it is, any other goes through the same takers. Where anything is amiss `taken`
+and `typed` give None, and the slow way says what it is.
 
 >>> from evercurrent.data.types import Decimal, Integer, Member
 >>> fields = [Member("id", Integer(64), False), Member("price", Decimal(6, 2), True)]
@@ -38,13 +38,25 @@ from evercurrent.data.types import (
 )
 from evercurrent.data.values import BadValue, taker
 from evercurrent.data.zset import Row
-from evercurrent.engine.spark.columns import decoded
+from evercurrent.engine.spark.columns import arrow_to_rows, encoded
 from evercurrent.engine.spark.intake import CHANGE_TYPE, PASSED_OVER, SIGNS
+from evercurrent.engine.spark.shapes import W
 from evercurrent.engine.spark.types import arrow_type, spark_type
 
 
 def taken(fields: Sequence[Member], feed: Any) -> tuple[list[Row], list[Row]] | None:
     """The rows that come and those that go, if the feed is an Arrow table of whole rows with nothing amiss."""
+    table = typed(fields, feed)
+    if table is None:
+        return None
+    types = [f.type for f in fields]
+    comes = pyarrow.compute.greater(table.column(W), 0)
+    come, go = table.filter(comes), table.filter(pyarrow.compute.invert(comes))
+    return [row for row, _ in arrow_to_rows(types, come, W)], [row for row, _ in arrow_to_rows(types, go, W)]
+
+
+def typed(fields: Sequence[Member], feed: Any) -> pyarrow.Table | None:
+    """The same as columns `c0, c1, ..., w`, as files have them; the weights are 1 and -1, equal rows stand side by side."""
     if not isinstance(feed, pyarrow.Table):
         return None
     names = [n for n in feed.column_names if n not in PASSED_OVER]
@@ -56,22 +68,19 @@ def taken(fields: Sequence[Member], feed: Any) -> tuple[list[Row], list[Row]] | 
         if not all(kind in SIGNS for kind in kinds.unique().to_pylist()):
             return None
         comes = pyarrow.compute.is_in(kinds, pyarrow.array(coming, kinds.type))
-        goes = pyarrow.compute.invert(comes)
-        return rows(fields, feed.filter(comes)), rows(fields, feed.filter(goes))
+        weights = pyarrow.compute.if_else(comes, pyarrow.scalar(1, pyarrow.int64()), -1)
+        columns = [stored(f.type, feed.column(f.name)) for f in fields]
     except (BadValue, pyarrow.ArrowException):
         return None
+    return pyarrow.table([*columns, weights], [*(f"c{i}" for i in range(len(fields))), W])
 
 
-def rows(fields: Sequence[Member], table: pyarrow.Table) -> list[Row]:
-    """The rows of a table as the driver holds them; raises where a value is none of its type."""
-    return list(zip(*(values(f.type, table.column(f.name)) for f in fields), strict=True))
-
-
-def values(t: Type, column: pyarrow.ChunkedArray) -> list[Any]:
+def stored(t: Type, column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray | pyarrow.Array:
+    """A column as files have it; raises where a value is none of the type."""
     if alike(t, column):
         column.validate(full=True)
-        return decoded(t, column)
-    return list(map(taker(t), column.to_pylist()))
+        return column
+    return encoded(t, list(map(taker(t), column.to_pylist())))
 
 
 def alike(t: Type, column: pyarrow.ChunkedArray) -> bool:

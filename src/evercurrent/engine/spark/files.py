@@ -25,6 +25,8 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 
+from evercurrent.data.types import Type
+from evercurrent.engine.spark.digests import H, digests
 from evercurrent.errors import StorageError, UnsupportedError
 
 ROW_GROUP = 8_192
@@ -74,6 +76,7 @@ class Folder:
         self.orders: dict[
             str, tuple[str, ...]
         ] = {}  # by which columns the files of a store are sorted, see `layout`
+        self.digested: dict[str, tuple[Type, ...]] = {}  # the types of rows that have digests, by store
         self.made: list[str] = []  # files since the last commit, to be removed if nothing mentions them
         self.root = Path(text.removeprefix("file://").removeprefix("file:")).absolute()
 
@@ -94,11 +97,23 @@ class Folder:
 
     def write(self, store: str, table: pyarrow.Table) -> Segment:
         """Write rows that are in the driver's hands, in the order of their store."""
-        if table.num_rows == 0:
-            return EMPTY
+        return self.put(store, self.arranged(store, table))
+
+    def arranged(self, store: str, table: pyarrow.Table) -> pyarrow.Table:
+        """Rows as the files of a store have them: sorted, with digests."""
         order = self.orders.get(store, ())
         if order:
             table = table.sort_by([(name, "ascending") for name in order])
+        types = self.digested.get(store)
+        if types is not None and H not in table.column_names:
+            table = table.append_column(H, digests(types, table))
+        return table
+
+    def put(self, store: str, table: pyarrow.Table) -> Segment:
+        """Write rows that are arranged."""
+        if table.num_rows == 0:
+            return EMPTY
+        order = self.orders.get(store, ())
         relative = self.fresh(store) + ".parquet"
         pyarrow.parquet.write_table(
             table, self.path(relative), row_group_size=ROW_GROUP, compression="zstd", store_schema=False

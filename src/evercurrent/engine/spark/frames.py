@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from evercurrent.engine.spark.digests import H, digest_column
 from evercurrent.engine.spark.files import ROW_GROUP, Folder, Segment
 from evercurrent.engine.spark.types import arrow_schema
 
@@ -69,6 +70,9 @@ class Workshop:
         self.jobs += 1
         relative = self.folder.fresh(store)
         order = self.folder.orders.get(store, ())
+        types = self.folder.digested.get(store)
+        if types is not None:
+            frame = frame.withColumn(H, digest_column(types))
         if order:
             frame = frame.repartitionByRange(self.partitions, *order).sortWithinPartitions(*order)
         writer = frame.write.option("compression", "zstd").option(GROUP_ROWS, str(ROW_GROUP))

@@ -37,6 +37,13 @@ class Wanted:
         known = [v for v in plain if v is not None]
         return Wanted(column, pyarrow.array(plain, type_), sorted(known), len(known) < len(plain))
 
+    @staticmethod
+    def among(column: str, found: pyarrow.ChunkedArray) -> Wanted:
+        """The values of a column."""
+        values = found.unique()
+        known = values.drop_null()
+        return Wanted(column, values, sorted(known.to_pylist()), len(known) < len(values))
+
 
 Range = tuple[Any, Any, bool]
 """The smallest value, the largest, and whether there may be a NULL; the values are None if only NULLs are there."""

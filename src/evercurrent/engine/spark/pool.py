@@ -20,10 +20,11 @@ from pyspark.sql.types import StructType
 from evercurrent.data.types import Array, Decimal, Float, Map, Struct, Type
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.columns import decoded
+from evercurrent.engine.spark.digests import H, digests
 from evercurrent.engine.spark.files import Folder, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.lookup import Footer, Wanted, among, find, only
-from evercurrent.engine.spark.shapes import added
+from evercurrent.engine.spark.shapes import added, row_schema
 from evercurrent.engine.spark.types import arrow_schema, plain
 
 CACHE_BYTES = 256 * 1024 * 1024
@@ -53,21 +54,29 @@ class Pool:
         self.budget = 0
 
     def table(self, file: str, schema: pyarrow.Schema) -> pyarrow.Table:
+        """The columns of a file, of which those that were asked for before are in memory."""
         found = self.cache.get(file)
-        if found is not None:
+        if found is not None and set(schema.names) <= set(found.column_names):
             self.cache.move_to_end(file)
-            return found
-        table = self.loaded(file, schema)
+            return found.select(schema.names)
+        more = [] if found is None else [f for f in found.schema if f.name not in schema.names]
+        table = self.loaded(file, pyarrow.schema([*schema, *more]))
+        self._cache(file, table)
+        return table.select(schema.names)
+
+    def _cache(self, file: str, table: pyarrow.Table) -> None:
+        old = self.cache.pop(file, None)
+        self.cached -= 0 if old is None else old.nbytes
         self.cache[file] = table
         self.cached += table.nbytes
         while self.cached > CACHE_BYTES and len(self.cache) > 1:
             _, old = self.cache.popitem(last=False)
             self.cached -= old.nbytes
-        return table
 
     def loaded(self, file: str, schema: pyarrow.Schema) -> pyarrow.Table:
         path = self.folder.path(file)
-        table = pyarrow.parquet.read_table(path, partitioning=None).select(schema.names).cast(schema)
+        table = pyarrow.parquet.read_table(path, columns=schema.names, partitioning=None)
+        table = table.select(schema.names).cast(schema)
         self.read_bytes += os.path.getsize(path)
         return table
 
@@ -101,6 +110,33 @@ class Pool:
                     result += self._whole(file, arrow, types)
         return result
 
+    def columns(
+        self,
+        store: Store,
+        types: Sequence[Type],
+        key: Sequence[str],
+        keys: pyarrow.Table,
+        names: Sequence[str],
+    ) -> pyarrow.Table:
+        """These columns, among them digests, of rows under at least the keys, as Arrow has them; not consolidated.
+
+        `key` names columns of the rows and of `keys`. Files from before there were digests are read whole.
+        """
+        whole = arrow_schema(row_schema(types)).append(pyarrow.field(H, pyarrow.int64()))
+        narrow = pyarrow.schema([whole.field(n) for n in names])
+        if not keys.num_rows:
+            return narrow.empty_table()
+        wanted = [Wanted.among(n, keys.column(n)) for n in key]
+        parts = [narrow.empty_table()]
+        for segment in store.segments:
+            for file in segment.files:
+                if H not in names or self.footer(file).place(H) is not None:
+                    parts.append(self._chosen(file, segment, narrow, wanted))
+                else:
+                    rows = self._chosen(file, segment, whole.remove(len(whole) - 1), wanted)
+                    parts.append(rows.append_column(H, digests(types, rows)).select(names))
+        return pyarrow.concat_tables(parts)
+
     def _whole(self, file: str, schema: pyarrow.Schema, types: Sequence[Type]) -> list[tuple[Any, ...]]:
         """All rows of a file; those that were decoded once are kept, up to `CACHE_ROWS`."""
         found = self.decoded.get(file)
@@ -116,6 +152,11 @@ class Pool:
         """Keep rows that were just written: they are about to be read."""
         (file,) = segment.files
         self._keep(file, [(*row, w) for row, w in entries])
+
+    def remember_table(self, segment: Segment, table: pyarrow.Table) -> None:
+        """The same for rows that are columns still."""
+        (file,) = segment.files
+        self._cache(file, table)
 
     def _keep(self, file: str, rows: list[tuple[Any, ...]]) -> None:
         self.decoded[file] = rows
