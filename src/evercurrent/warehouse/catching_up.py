@@ -12,9 +12,10 @@ overtaken, whoever reads an earlier version. A batch in which somebody watches s
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from evercurrent.delta.program import Keyed
 from evercurrent.engine.spark.engine import Report
@@ -24,16 +25,33 @@ from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.negation import less
 from evercurrent.engine.spark.run import Outcome
 from evercurrent.errors import ConflictError
-from evercurrent.warehouse.monitors import changes_of
+from evercurrent.session.compile import Design
+from evercurrent.session.oql_changes import relations_of_view
+from evercurrent.warehouse.monitors import changes_of, missed
 from evercurrent.warehouse.parts import rows_store, stores_of
 from evercurrent.warehouse.record import RunRecord, ViewRun
-from evercurrent.warehouse.waiting import LATER, QUEUED, WAITS, Kind, is_behind, later_design, rows_behind
+from evercurrent.warehouse.waiting import (
+    LATER,
+    QUEUED,
+    WAITS,
+    Kind,
+    Waiting,
+    is_behind,
+    later_design,
+    rows_behind,
+)
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core
 
+KINDS: tuple[Kind, ...] = ("lazy", "hybrid")
 CATCH_UP = "CATCH UP"
 """The kind of a version that only works off what has waited."""
+COMPACT = "COMPACT"
+"""The kind of a version that only merges segments."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass
@@ -57,8 +75,7 @@ def current(core: Core, view: str) -> Snapshot:
 
 def settle(core: Core) -> None:
     """Bring everything to the present version."""
-    kinds: tuple[Kind, ...] = ("lazy", "hybrid")
-    for kind in kinds:
+    for kind in KINDS:
         settled(core, kind)
 
 
@@ -89,6 +106,22 @@ def settled(core: Core, kind: Kind) -> Snapshot:
             folder.made = others
 
 
+def rows_at(core: Core, view: str, version: int, snapshot: Snapshot) -> Store:
+    """The rows that a view had at a version, whether somebody read it then or not."""
+    if not any(is_behind(snapshot, kind) for kind in KINDS):
+        return core.view_segments(view, snapshot)
+    from evercurrent.warehouse.core import Core as Apart
+    from evercurrent.warehouse.definitions import catalog_of
+    from evercurrent.warehouse.drafts import compiled
+
+    made = Apart(core.engine)
+    made.progress = core.progress
+    made.version, made.snapshot, made.committing = version, snapshot, True
+    made.catalog, made.design = compiled(catalog_of(snapshot), Design())
+    made.waiting = Waiting(made.catalog, made.design)
+    return made.view_segments(view)
+
+
 def commit(core: Core, kind: Kind, caught: Caught, begin: float) -> Snapshot:
     from evercurrent.warehouse.publish import publish
 
@@ -106,14 +139,41 @@ def commit(core: Core, kind: Kind, caught: Caught, begin: float) -> Snapshot:
     return core.snapshot
 
 
+def again(method: Callable[Concatenate[Core, P], T]) -> Callable[Concatenate[Core, P], T]:
+    """Repeat a commit that another driver was quicker than, if that one has changed nothing of what this one rests on."""
+
+    @wraps(method)
+    def committed(core: Core, /, *args: P.args, **options: P.kwargs) -> T:
+        while True:
+            try:
+                return method(core, *args, **options)
+            except ConflictError:
+                if not followed(core):
+                    raise
+
+    return committed
+
+
+def followed(core: Core) -> bool:
+    """Go to the newest version, if all that lies between is upkeep: no table and no definition has changed by it."""
+    log = core.engine.log
+    newest = log.latest()
+    between = [log.entry(v) for v in range(core.version + 1, newest + 1)]
+    if not between or any(e.kind not in (CATCH_UP, COMPACT) for e in between):
+        return False
+    before, core.version, core.snapshot = core.version, newest, log.snapshot(newest)
+    core.untold.extend(missed(core, before))
+    return True
+
+
 def new_segments(before: Snapshot, after: Snapshot) -> Iterable[Segment]:
     known = before.files()
     return (s for x in after.stores.values() for s in x.segments if not known.issuperset(s.files))
 
 
 def recorded(core: Core, kind: Kind, caught: Caught, begin: float) -> RunRecord:
-    waited = rows_behind(core.snapshot, kind)
-    left = sum(caught.taken.values())
+    waited, left = rows_behind(core.snapshot, kind), sum(caught.taken.values())
+    left_over = f", {left} were left of them" if kind == "lazy" else ""
     runs = tuple(
         ViewRun(v.name, "delta", "read", "what has waited is worked off", left, changed.rows)
         for v in core.waiting.catalog.views.values()
@@ -127,16 +187,16 @@ def recorded(core: Core, kind: Kind, caught: Caught, begin: float) -> RunRecord:
         bytes_read=0 if report is None else report.read_bytes,
         jobs=0 if report is None else report.jobs,
         seconds=time.perf_counter() - begin,
-        notes=(f"{kind} views: {waited} rows have waited, {left} were left of them",),
+        notes=(f"{kind} views: {waited} rows have waited{left_over}",),
     )
 
 
 def with_watched(core: Core, snapshot: Snapshot) -> tuple[Snapshot, dict[str, Segment]]:
     """A snapshot that is about to be committed with what somebody watches brought up to date; the changes of that."""
     changes: dict[str, Segment] = {}
-    for kind in {core.waiting.kind(name) for name in core.subscribers.watched} - {None}:
-        assert kind is not None
-        if is_behind(snapshot, kind):
+    watched = {r for name in core.subscribers.watched for r in relations_of_view(core.catalog, name)}
+    for kind in KINDS:
+        if any(core.waiting.kind(r) == kind for r in watched) and is_behind(snapshot, kind):
             caught = caught_up(core, snapshot, kind)
             snapshot, changes = caught.snapshot, {**changes, **caught.views}
     return snapshot, changes

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
-from evercurrent.catalog.nodes import is_part
+from evercurrent.catalog.nodes import Mode, is_part
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
@@ -31,7 +31,7 @@ from evercurrent.explain import Explanation
 from evercurrent.frontend.sql import statements as s
 from evercurrent.frontend.sql.parse import parse_script, parse_statement
 from evercurrent.objects.stored_face import StoredFace
-from evercurrent.session.execute import Policy
+from evercurrent.session.execute import Policy, in_mode
 from evercurrent.session.oql import handle_of
 from evercurrent.session.python_face import PythonFace
 from evercurrent.session.python_owner import QueryOwner
@@ -48,6 +48,7 @@ from evercurrent.warehouse.applying import (
     apply_rows_parted,
     require_known,
 )
+from evercurrent.warehouse.catching_up import current
 from evercurrent.warehouse.core import Core, require_own
 from evercurrent.warehouse.drafts import Script
 from evercurrent.warehouse.handles import Table
@@ -111,18 +112,29 @@ class Warehouse(PythonFace, StoredFace):
             before = self._core.version
             definitions.open_version(self._core, self._core.engine.log.latest())
             self._core.untold.extend(missed(self._core, before))
+            for name in self._core.subscribers.watched:
+                current(self._core, name)
             self._core.tell()
             return self._core.version
 
     # --- statements ----------------------------------------------------------------------------------------
 
-    def execute(self, sql: str, parameters: Any = None, *, policy: Policy | None = None) -> Result:
+    def execute(
+        self,
+        sql: str,
+        parameters: Any = None,
+        *,
+        policy: Policy | None = None,
+        mode: Mode | None = None,
+    ) -> Result:
         """Run a statement, or several parted by semicolons; returns the result of the last.
 
         Definitions that follow each other are one version: there are all of them or none.
 
         `policy` is for views that the statements create and that name none: `incremental` (the default) never recomputes
         a view, `full` does so at every version that changes a table under it, `auto` does what is estimated to cost less.
+        `mode` likewise: a `strict` view (the default) moves with every batch, a `lazy` one when it is read, over the net of
+        all batches since; a `hybrid` one moves its collections at once and what is derived from them when it is read.
         """
         if policy not in (None, "incremental", "auto", "full"):
             raise QueryError(f"there is no policy {policy!r}", hint="there is incremental, auto and full")
@@ -138,7 +150,7 @@ class Warehouse(PythonFace, StoredFace):
             for text in texts:
                 statement = parse_statement(text, self._core.catalog, policy or "incremental", parameters)
                 script.next(definitions.can_be_drafted(self._core, statement))
-                result = self._run(statement, text)
+                result = self._run(in_mode(statement, mode), text)
         return result
 
     def _run(self, statement: s.Statement, text: str) -> Result:
@@ -181,11 +193,11 @@ class Warehouse(PythonFace, StoredFace):
                 hint="run it before or after the `with db.transaction()` block",
             )
 
-    def oql(self, text: str, *, policy: Policy = "incremental") -> Any:
+    def oql(self, text: str, *, policy: Policy = "incremental", mode: Mode = "strict") -> Any:
         """Run statements of OQL, as in process; returns the value of the last one if it is a query."""
         from evercurrent.warehouse.oql import run
 
-        return run(self, text, policy)
+        return run(self, text, policy, mode)
 
     def query(self, text: str, parameters: Any = None, *, language: Literal["sql", "oql"] = "sql") -> Any:
         """Run a query once, over the present version: in SQL a `Result`, in OQL the value."""
@@ -422,6 +434,7 @@ class Warehouse(PythonFace, StoredFace):
         return [RunRecord.of_json(e.version, e.batch, e.record) for e in self._core.engine.log.entries()]
 
     def _change_segments(self, name: str, since: int) -> list[tuple[int, Segment]]:
+        current(self._core, name)
         if not 0 <= since <= self.version:
             raise QueryError(f"there is no version {since}", hint=f"versions go from 0 to {self.version}")
         log = self._core.engine.log

@@ -115,7 +115,8 @@ def defined(catalog: Catalog, definition: Definition) -> Catalog:
             kept = tuple(f for f in table.foreign_keys if f.parent.lower() not in gone)
             return catalog.with_table(replace(table, foreign_keys=kept))
         case CreateView(view):
-            return catalog.with_view(with_uses(view))
+            mode = definition.get("mode") or view.mode
+            return catalog.with_view(replace(with_uses(view), mode=mode))
         case CreateAssertion(assertion):
             return catalog.with_assertion(replace(assertion, uses=relations_of(cast(Query, assertion.query))))
         case _:
@@ -213,7 +214,7 @@ def create_view(core: Core, view: View, text: str, replacing: bool, quietly: boo
             raise QueryError(f"view {view.name} cannot be defined by itself", hint="use WITH RECURSIVE")
         catalog = redefine_dependants(catalog, view.name, redefine)
     published = {k: v for k, v in definition_of(core, view.name).items() if k == "publish"}
-    about = {**defining("view", view.name, text, view.policy), **of_python(view)}
+    about = {**defining("view", view.name, text, view.policy, view.mode), **of_python(view)}
     change(core, catalog, "CREATE VIEW", {**about, **published})
 
 
@@ -254,5 +255,6 @@ def without_references(core: Core, child: str, parent: str) -> Definition:
     return {**known, "lost": [*known.get("lost", ()), by_name[parent.lower()]]}
 
 
-def defining(kind: str, name: str, text: str, policy: str | None = None) -> Definition:
-    return {"kind": kind, "name": name, "text": text, "policy": policy}
+def defining(kind: str, name: str, text: str, policy: str | None = None, mode: str = "strict") -> Definition:
+    about = {"kind": kind, "name": name, "text": text, "policy": policy}
+    return about if mode == "strict" else {**about, "mode": mode}

@@ -22,7 +22,7 @@ from evercurrent.session.compile import Design, compile_all
 from evercurrent.warehouse.catching_up import settle
 from evercurrent.warehouse.filling import fill
 from evercurrent.warehouse.publish import publish
-from evercurrent.warehouse.waiting import LATER, is_shared, later, later_design, rows_of
+from evercurrent.warehouse.waiting import LATER, by_changes, is_shared, later, later_design, rows_of
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core
@@ -136,7 +136,8 @@ def finish(core: Core, catalog: Catalog, draft: Draft) -> None:
     filling = fill(core, catalog, design, frozenset(draft.emptied))
     stores, report = filling.stores, filling.report
     if design.later.views:
-        own = fill(later(core, core.snapshot), catalog, later_design(design), frozenset(draft.emptied))
+        lazy = by_changes(catalog, design)
+        own = fill(later(core, core.snapshot), lazy, later_design(design), frozenset(draft.emptied))
         stores |= {LATER + n: s for n, s in own.stores.items() if not is_shared(n)}
         report = report or own.report
     old = core.catalog, core.design

@@ -21,6 +21,7 @@ from evercurrent.session.rows import give_row, is_row
 from evercurrent.session.store import positions
 from evercurrent.session.subscriptions import Callback, Subscription, When
 from evercurrent.session.views import in_order
+from evercurrent.warehouse.catching_up import current, rows_at
 from evercurrent.warehouse.monitors import feed_name, subscribe
 from evercurrent.warehouse.partial import table_store
 
@@ -83,6 +84,8 @@ class Stored(Rows):
         """
         core = self._db._core
         with core.lock:
+            for relation in relations_of_view(core.catalog, self.name):
+                current(core, relation)  # what has waited until now is not told
             past = None if since is None else self._past(since)
             return subscribe(core, self.name, callback, when, past)
 
@@ -242,6 +245,11 @@ class View(Stored):
     def policy(self) -> str:
         return self._node.policy
 
+    @property
+    def mode(self) -> str:
+        """`strict`, `lazy` or `hybrid`."""
+        return self._node.mode
+
     def _segments(self, version: int | None = None) -> Store:
         core = self._db._core
         if version is None:
@@ -251,7 +259,7 @@ class View(Stored):
         present = {d["name"].lower(): d["text"] for d in core.snapshot.definitions if d["kind"] == "view"}
         if texts.get(self.name.lower()) != present.get(self.name.lower()):
             raise QueryError(f"at version {version} there was no view {self.name} of this definition")
-        return core.view_segments(self.name, snapshot)
+        return rows_at(core, self.name, version, snapshot)
 
     def _internal(self, pending: bool = False) -> Iterator[Row]:
         return iter(in_order(list(super()._internal()), self.schema, self._node.order))

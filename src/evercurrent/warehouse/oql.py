@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from evercurrent.warehouse.database import Warehouse
 
 
-def run(db: Warehouse, text: str, policy: str) -> Any:
+def run(db: Warehouse, text: str, policy: str, mode: str = "strict") -> Any:
     """Run the statements of a text; the value of the last query."""
     statements = parse(text)
     if not statements:
@@ -44,11 +44,11 @@ def run(db: Warehouse, text: str, policy: str) -> Any:
     with db._core.lock, Script(db._core) as script:
         for statement in statements:
             script.next(isinstance(statement, syntax.Define | syntax.Undefine | syntax.Import))
-            result = _run(db, statement, policy)
+            result = _run(db, statement, policy, mode)
     return result
 
 
-def _run(db: Warehouse, statement: syntax.Statement, policy: str) -> Any:
+def _run(db: Warehouse, statement: syntax.Statement, policy: str, mode: str) -> Any:
     core = db._core
     match statement:
         case syntax.Define() | syntax.Undefine() | syntax.Import():
@@ -64,7 +64,7 @@ def _run(db: Warehouse, statement: syntax.Statement, policy: str) -> Any:
                 catalog = stored(translated_anew(catalog), core.catalog)
             change(core, catalog, "DEFINE", definitions.defining("macro", name, text))
         case syntax.Define():
-            define(core, statement, policy)
+            define(core, statement, policy, mode)
         case syntax.Import(name, alias, place):
             if name not in core.catalog.schema.classes:
                 raise wrong(f"there is no class {name}", place)
@@ -75,19 +75,23 @@ def _run(db: Warehouse, statement: syntax.Statement, policy: str) -> Any:
     return None
 
 
-def define(core: Core, statement: syntax.Define, policy: str) -> None:
+def define(core: Core, statement: syntax.Define, policy: str, mode: str) -> None:
     name = statement.name
+    if mode not in ("strict", "lazy", "hybrid"):
+        raise QueryError(f"there is no mode {mode!r}", hint="there is strict, lazy and hybrid")
     if core.catalog.table(name) is not None:
         raise wrong(f"there is already a table {name}", statement.place)
     catalog = core.catalog
     old = catalog.view(name)
     if old is not None:
         catalog = removed(catalog, "view", name)
-    definition = {**definitions.defining("view", name, statement.text, policy), "language": "oql"}
+    catalog = replace(catalog, macros={k: v for k, v in catalog.macros.items() if k != name})
+    about = definitions.defining("view", name, statement.text, policy, mode)
+    definition = {**about, "language": "oql"}
     catalog = view_of_definition(catalog, definition)
     if old is not None:
         catalog = follow(catalog, core.catalog, name)
-    change(core, stored(catalog, core.catalog), "DEFINE", definition)
+    change(core, stored(catalog, core.catalog), "DEFINE", definition, dropped={("macro", name)})
 
 
 def stored(catalog: Catalog, before: Catalog) -> Catalog:
@@ -117,7 +121,8 @@ def view_of_definition(catalog: Catalog, definition: Mapping[str, Any]) -> Catal
             statement = cast(syntax.Define, parse(text)[0])
             context = context_of(catalog)
             policy = definition.get("policy") or "incremental"
-            for view in views(context, name, statement.body, text, keep=True, policy=policy):
+            mode = definition.get("mode") or "strict"
+            for view in views(context, name, statement.body, text, keep=True, policy=policy, mode=mode):
                 catalog = catalog.with_view(view)
             return catalog
 

@@ -30,6 +30,7 @@ def view_of_definition(definition: Mapping[str, Any], catalog: Catalog) -> View:
         text=definition["text"],
         language="python",
         policy=definition.get("policy") or "incremental",
+        mode=definition.get("mode") or "strict",
         uses=relations_of(query),
     )
     return resolved(view, catalog)

@@ -14,6 +14,7 @@ from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.publish import clean
 from evercurrent.engine.spark.shapes import Schema, row_schema
+from evercurrent.warehouse.catching_up import COMPACT
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.partial import aside_store, table_store
 from evercurrent.warehouse.parts import view_store
@@ -46,7 +47,7 @@ def compact(core: Core, *, every: bool = True) -> int:
     stores = {**core.snapshot.stores, **chosen}
     snapshot: Snapshot = replace(core.snapshot, stores=stores)
     core.engine.sync([s for name in chosen for s in stores[name].segments])
-    core.version = core.engine.log.commit(snapshot, core.version, kind="COMPACT")
+    core.version = core.engine.log.commit(snapshot, core.version, kind=COMPACT)
     core.snapshot = snapshot
     core.engine.folder.tidy(snapshot.files())
     return len(chosen)

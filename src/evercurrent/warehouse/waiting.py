@@ -129,6 +129,14 @@ def later_design(design: Design) -> Design:
     return replace(design, program=program, later=Program((), ()), lazy=frozenset())
 
 
+def by_changes(catalog: Catalog, design: Design) -> Catalog:
+    """The catalog as the program of the lazy views has it: what they read moves by the net change, whatever its policy."""
+    own = {
+        k: replace(v, policy="incremental") for k, v in catalog.views.items() if v.name in design.later.views
+    }
+    return replace(catalog, views={**catalog.views, **own})
+
+
 def is_shared(store: str) -> bool:
     """Whether a store holds rows of a table, or of a view that no program keeps: those are there once."""
     return store.startswith(("table\0", "aside\0", "view\0"))
@@ -141,11 +149,11 @@ def later(core: Core, snapshot: Snapshot) -> Core:
     made = Apart(core.engine)
     made.progress = core.progress
     made.version = core.version
-    made.catalog = core.waiting.catalog
+    made.catalog = by_changes(core.waiting.catalog, core.waiting.design)
     made.design = later_design(core.waiting.design)
     own = {n.removeprefix(LATER): s for n, s in snapshot.stores.items() if n.startswith(LATER)}
     shared = {n: s for n, s in snapshot.stores.items() if is_shared(n)}
-    made.snapshot = replace(snapshot, stores={**shared, **own}, cold={})
+    made.snapshot = Snapshot({**shared, **own}, snapshot.definitions, snapshot.sources)
     return made
 
 
