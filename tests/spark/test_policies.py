@@ -96,7 +96,7 @@ def test_auto_takes_what_costs_less(spark: SparkSession, tmp_path: Path) -> None
         "first": "keyed",
         "ids": "keyed",
     }
-    assert small.view("first").code == "fewer-bytes" and small.view("wide").code == "shared"
+    assert small.view("first").code == "cheaper" and small.view("wide").code == "shared"
     # Every customer of the orders changes: more is touched than there is to read.
     moves = [(i, f"M{i % 50}") for i in range(100)]
     changes = [{"_change_type": "delete", "id": i} for i in range(100)]

@@ -7,10 +7,11 @@ the columns of a record do not add up where views have work in common.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from evercurrent.engine.spark.files import EMPTY
+from evercurrent.warehouse.learning import WAYS, after, factor
 from evercurrent.warehouse.moving import Moved
 from evercurrent.warehouse.record import ViewRun
 from evercurrent.warehouse.strategies import Decision
@@ -48,6 +49,22 @@ def view_runs(
                 read,
                 seconds,
                 shared,
+                round(d.estimate.seconds, 4),
+                None if d.instead is None else round(d.instead.seconds, 4),
+                d.way,
             )
         )
     return tuple(result)
+
+
+def experience(
+    factors: Mapping[str, float], decisions: Mapping[str, Decision], runs: Iterable[ViewRun]
+) -> dict[str, float]:
+    """What a run has taught: for each relation, what its way was expected to take and what it took."""
+    result = dict(factors)
+    for run in runs:
+        d = decisions[run.view]
+        if d.relation is not None and d.way in WAYS:
+            expected = d.estimate.seconds / factor(factors, d.way, d.relation)
+            result = after(result, d.relation, d.way, expected, run.seconds)
+    return result

@@ -40,14 +40,15 @@ from evercurrent.session.session import broken_assertion
 from evercurrent.session.store import positions
 from evercurrent.session.subscriptions import Change, Subscribers
 from evercurrent.term.evaluate import compile_term
-from evercurrent.warehouse.accounts import view_runs
+from evercurrent.warehouse.accounts import experience, view_runs
 from evercurrent.warehouse.estimates import Size
+from evercurrent.warehouse.learning import Cold
 from evercurrent.warehouse.monitors import changes_of
 from evercurrent.warehouse.moving import Moved, move
 from evercurrent.warehouse.partial import Partial, table_store
 from evercurrent.warehouse.progress import Progress
 from evercurrent.warehouse.record import RunRecord, ViewRun
-from evercurrent.warehouse.strategies import Outlook, recomputed
+from evercurrent.warehouse.strategies import Around, Outlook, recomputed
 from evercurrent.warehouse.waiting import Kind, Waiting, put_by, rows_of
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class Core:
 
         moved, runs = self.moved(inputs)
         moved.added |= beside or {}
-        steps = {**steps, "program": sum(r.seconds for r in (moved.full, moved.run) if r is not None)}
+        steps = {**steps, "program": sum(r.seconds for r in moved.reports.values())}
         self.require_assertions(moved.deltas)
         snapshot = moved.snapshot(self.snapshot)
         if sources is not None:
@@ -218,11 +219,24 @@ class Core:
     def moved(self, inputs: Mapping[str, Segment]) -> tuple[Moved, tuple[ViewRun, ...]]:
         """Run a change through all views; nothing of it is known to anyone yet."""
         changed = {self.catalog.tables[key].name: s.rows for key, s in inputs.items()}
-        decisions = self.outlook.decide(self.size, changed)
+        decisions = self.outlook.decide(self.size, changed, self.around())
         outside = [d.view for d in decisions.values() if d.relation is None and d.strategy == "full"]
         moved = move(self, inputs, recomputed(decisions), outside)
         put_by(self, inputs, moved)
-        return moved, view_runs(self, decisions, moved, changed)
+        runs = view_runs(self, decisions, moved, changed)
+        moved.factors = experience(self.snapshot.factors, decisions, runs)
+        return moved, runs
+
+    def around(self) -> Around:
+        """What decisions depend on beside sizes."""
+        engine, here = self.engine, self.engine.session is not None
+        return Around(
+            engine.session.sparkContext.defaultParallelism if here else 1,
+            sql=here and engine.strategy != "driver",
+            driver=engine.strategy != "spark",
+            cold={r: Cold.of_json(c) for r, c in self.snapshot.cold.items()},
+            factors=self.snapshot.factors,
+        )
 
     def size(self, store: str) -> Size:
         found = self.snapshot.stores.get(store, Store())
@@ -238,12 +252,9 @@ class Core:
         begin: float,
     ) -> RunRecord:
         taken = {self.catalog.tables[k].name: s.rows for k, s in inputs.items() if s.rows}
-        reports = [r for r in (moved.full, moved.run) if r is not None]
-        notes = tuple(
-            f"{what} by {'the driver' if r.strategy == 'driver' else 'Spark'}: {r.reason}"
-            for what, r in (("recomputed", moved.full), ("moved", moved.run))
-            if r is not None
-        )
+        by = {"driver": "the driver", "spark": "Spark", "sql": "Spark's SQL"}
+        reports = moved.reports.values()
+        notes = tuple(f"{what} by {by[r.strategy]}: {r.reason}" for what, r in moved.reports.items())
         return RunRecord(
             self.version + 1,
             batch,

@@ -1,4 +1,4 @@
-"""What a batch will read and write, before it runs: bytes and jobs, by addition and from scratch.
+"""What a batch will read and write, before it runs: bytes, rows and jobs, and the seconds that they take.
 
 Law. A rule over a delta of n rows looks at no more of a state than the row groups that can hold its n keys, and at no
 more than all of it:
@@ -6,10 +6,14 @@ more than all of it:
     read(lookup) = bytes(state) * min(1, keys / row groups)        a lookup by the columns that the state is sorted by
                  = bytes(state)                                    any other lookup
 
-and it hands on n times the average number of entries under a key. What is read from scratch is known: the tables under
-the query; what is written then is what is kept of the view now. Jobs of Spark have a floor, so they count as bytes too.
+and it hands on n times the average number of entries under a key. There are three ways to bring a view up to date:
 
-Estimates compare strategies; the record of a run says beside them what was really read.
+    by rules   the rules and keyed relations that it rests on, over the change
+    by SQL     Spark's own plan for the query, over the tables, compared with the rows that are kept
+    by a fill  the program, over the tables: rows and states
+
+Seconds are what the constants below say, which were measured (docs/spark.md), times a factor for each view and way that is
+learned from what earlier runs took (`learning`). They compare ways; the record of a run says beside them what it took.
 """
 
 from __future__ import annotations
@@ -30,16 +34,27 @@ from evercurrent.delta.program import (
     Rule,
     State,
 )
-from evercurrent.engine.spark.engine import SMALL_ROWS
+from evercurrent.engine.spark.engine import DRIVER_ENTRIES, SMALL_ROWS
 from evercurrent.engine.spark.files import ROW_GROUP
+from evercurrent.engine.spark.layout import orders
 from evercurrent.engine.spark.shapes import Shape
 
-JOB_BYTES = 16_000_000
-"""What Spark could have read in the time that a small job takes anyway."""
-DRIVER_FACTOR = 8
-"""A byte that the driver makes Python values of takes so many times as long as one that Spark reads."""
-HANDED_ON = 16
-"""Bytes that a row counts for on its way through a rule."""
+JOB_SECONDS = 0.25
+"""A job of Spark, however little it does."""
+SQL_JOBS = 2
+"""What a query of Spark's SQL, its comparison and its result take at least."""
+SCAN_BYTES = 100_000_000
+"""Bytes of files that a core of Spark reads in a second."""
+SQL_ROW_SECONDS = 0.8e-6
+"""A row of a table under a query, for a core of Spark: what scans, joins and groups take on average."""
+FILL_ROW_SECONDS = 6e-6
+"""The same where the program is run over the whole tables, and its states are sorted and written."""
+JOB_ROW_SECONDS = 4e-6
+"""A row on its way through a rule, for a core of Spark."""
+DRIVER_ROW_SECONDS = 6e-6
+"""A row on its way through a rule, for the driver."""
+DRIVER_BYTES = 25_000_000
+"""Bytes of files of which the driver takes entries in a second."""
 WIDTH = 64
 """Bytes that a row is taken to have where nothing is known of it."""
 FEW_ROWS = 1_000
@@ -75,36 +90,43 @@ class Estimate:
 
     bytes: int = 0
     jobs: int = 0
+    seconds: float = 0.0
 
-    @property
-    def cost(self) -> int:
-        """In bytes that Spark reads."""
-        return self.bytes + self.jobs * JOB_BYTES if self.jobs else self.bytes * DRIVER_FACTOR
+    def times(self, factor: float) -> Estimate:
+        """As experience has it."""
+        return Estimate(self.bytes, self.jobs, self.seconds * factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Bytes that are read, and rows that are looked at and handed on."""
+
+    bytes: float = 0.0
+    rows: float = 0.0
 
 
 @dataclass
 class Flow:
-    """How a batch is expected to run through a program: rows of each delta, bytes for each target of a rule."""
+    """How a batch is expected to run through a program: rows of each delta, and the work of each rule."""
 
     rows: dict[str, float] = field(default_factory=dict)  # of each relation's delta
     added: dict[str, float] = field(default_factory=dict)  # entries that states get
-    rules: dict[int, float] = field(default_factory=dict)  # bytes that a rule reads and writes, by identity
-    keyed: dict[str, float] = field(
-        default_factory=dict
-    )  # bytes that an input, a keyed relation or a loop reads
+    rules: dict[int, Work] = field(default_factory=dict)  # by identity
+    keyed: dict[str, Work] = field(default_factory=dict)  # of an input, a keyed relation or a loop
 
 
 def flow(program: Program, stores: SizeOf, relations: SizeOf, changed: Mapping[str, int]) -> Flow:
     """Follow the changes of inputs through the program. `stores` and `relations` say what is there now."""
     found = Flow()
     states = {s.name: s for s in program.states}
+    sorted_by = orders(program)
     total: dict[str, int] = {}
     for r in program.relations:
         total[r.name] = relations(r.name).rows
         match r:
             case Input(name):
                 found.rows[name] = changed.get(name, 0)
-                found.keyed[name] = found.rows[name] * (relations(name).width or WIDTH)
+                found.keyed[name] = Work(found.rows[name] * (relations(name).width or WIDTH))
             case Linear(name):
                 found.rows.setdefault(name, 0.0)
             case Keyed(name, state=state, key=key, function=function):
@@ -116,62 +138,92 @@ def flow(program: Program, stores: SizeOf, relations: SizeOf, changed: Mapping[s
                 share = min(1.0, max(touched * group / held, touched / ceil(held / ROW_GROUP)))
                 shape = Shape(states[state])
                 bags = (shape.bag_store(i) for i in shape.bags)
-                found.keyed[name] = sum(stores(n).bytes * share for n in (state, *bags))
+                read = sum(stores(n).bytes * share for n in (state, *bags))
+                found.keyed[name] = Work(read, min(2.0 * touched * group, 2.0 * held))
                 found.rows[name] = 2 * touched * (1 if isinstance(function, Finalize) else group)
             case Fixpoint(name, loops):
                 moving = sum(found.rows.get(x.body, 0.0) + found.added.get(x.body, 0.0) for x in loops)
                 kept = [f"{x.name}\0{part}" for x in loops for part in ("counts", "outside")]
-                found.keyed[name] = sum(stores(n).bytes for n in kept) if moving else 0.0
+                found.keyed[name] = Work(sum(stores(n).bytes for n in kept), moving) if moving else Work()
                 for x in loops:
                     total[x.name] = total[x.inner] = relations(x.name).rows
                     found.rows[x.name] = found.rows[x.inner] = moving
         names = [x.name for x in r.loops] if isinstance(r, Fixpoint) else [r.name]
         for name in names:
             for rule in program.triggers.get(name, ()):
-                follow(found, rule, stores, states, total[name])
+                follow(found, rule, stores, states, sorted_by, total[name])
     return found
 
 
-def follow(found: Flow, rule: Rule, stores: SizeOf, states: Mapping[str, State], total: int) -> None:
+def follow(
+    found: Flow,
+    rule: Rule,
+    stores: SizeOf,
+    states: Mapping[str, State],
+    sorted_by: Mapping[str, tuple[str, ...]],
+    total: int,
+) -> None:
     """What one rule reads and hands on."""
     rows = found.rows.get(rule.on, 0.0)
-    read = 0.0
+    read, looked = 0.0, rows
     for step in rule.steps:
         if isinstance(step, Explode):
             rows *= EXPLODED
         elif isinstance(step, Lookup):
             size = stores(step.state)
-            read += size.bytes * share_read(step, rows, size, states)
+            read += size.bytes * share_read(step, rows, size, states[step.state], sorted_by)
             if not (step.absent or step.present or step.outer):
                 rows *= max(1.0, size.rows / max(1, total)) if step.match else max(1, size.rows)
-    read += rows * HANDED_ON
+            looked += rows
     if rule.into in states and states[rule.into].accumulators:
         # Rows of one group are added up before they are written.
         rows = min(rows, 2.0 * max(1, stores(rule.into).rows))
-    found.rules[id(rule)] = read + rows * stores(rule.into).width
+    found.rules[id(rule)] = Work(read + rows * stores(rule.into).width, looked + rows)
     target = found.added if rule.into in states else found.rows
     target[rule.into] = target.get(rule.into, 0.0) + rows
 
 
-def share_read(step: Lookup, keys: float, size: Size, states: Mapping[str, State]) -> float:
-    """The share of a state that a lookup of so many keys reads."""
+def share_read(
+    step: Lookup, keys: float, size: Size, state: State, sorted_by: Mapping[str, tuple[str, ...]]
+) -> float:
+    """The share of a state that a lookup of so many keys reads: files tell row groups apart by their first column."""
     if not keys or not size.rows:
         return 0.0
-    first = {c.name for c in states[step.state].columns[: len(step.match)]}
-    sorted_by = bool(step.match) and {name for name, _ in step.match} == first
-    return min(1.0, keys / ceil(size.rows / ROW_GROUP)) if sorted_by else 1.0
+    stored = Shape(state).stored_names()
+    asked = {stored.get(name) for name, _ in step.match}
+    first = sorted_by.get(state.name, ())[:1]
+    return min(1.0, keys / ceil(size.rows / ROW_GROUP)) if asked.issuperset(first) and first else 1.0
 
 
-def by_addition(
-    found: Flow, rules: Iterable[Rule], relations: Iterable[str], changed: int, levels: int
+def by_rules(
+    found: Flow, rules: Iterable[Rule], relations: Iterable[str], changed: int, levels: int, cores: int
 ) -> Estimate:
     """Bringing a view up to date by these rules and keyed relations."""
-    read = sum(found.rules.get(id(r), 0.0) for r in rules) + sum(found.keyed.get(n, 0.0) for n in relations)
-    return Estimate(ceil(read), 0 if changed <= SMALL_ROWS else 2 * levels)
+    work = [found.rules.get(id(r), Work()) for r in rules] + [found.keyed.get(n, Work()) for n in relations]
+    read, rows = sum(w.bytes for w in work), sum(w.rows for w in work)
+    if changed <= SMALL_ROWS and rows <= DRIVER_ENTRIES:
+        return Estimate(ceil(read), 0, rows * DRIVER_ROW_SECONDS + read / DRIVER_BYTES)
+    return by_jobs(read, rows * JOB_ROW_SECONDS, 2 * levels, cores)
 
 
-def from_scratch(tables: Iterable[Size], written: Iterable[Size], levels: int) -> Estimate:
-    """Computing a view of its tables, and writing it and what is kept for it."""
+def by_sql(tables: Iterable[Size], kept: Size, cores: int) -> Estimate:
+    """Spark's own plan over the tables, and the comparison with the rows that are kept."""
+    tables = [*tables, kept]
+    rows = sum(t.rows for t in tables)
+    return by_jobs(sum(t.bytes for t in tables), rows * SQL_ROW_SECONDS, SQL_JOBS, cores)
+
+
+def by_fill(
+    tables: Iterable[Size], written: Iterable[Size], levels: int, cores: int, *, driver: bool = True
+) -> Estimate:
+    """The program over the tables, and the writing of all that it keeps."""
     tables = list(tables)
-    size = sum(t.bytes + t.rows * HANDED_ON for t in tables) + sum(w.bytes for w in written)
-    return Estimate(size, 0 if sum(t.rows for t in tables) <= SMALL_ROWS else 2 * levels)
+    rows = sum(t.rows for t in tables)
+    size = sum(t.bytes for t in tables) + sum(w.bytes for w in written)
+    if rows <= SMALL_ROWS and driver:
+        return Estimate(size, 0, rows * DRIVER_ROW_SECONDS * max(1, levels) + size / DRIVER_BYTES)
+    return by_jobs(size, rows * FILL_ROW_SECONDS, 2 * levels, cores)
+
+
+def by_jobs(read: float, seconds: float, jobs: int, cores: int) -> Estimate:
+    return Estimate(ceil(read), jobs, jobs * JOB_SECONDS + (read / SCAN_BYTES + seconds) / max(1, cores))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import cast
+from typing import assert_never, cast
 
 from evercurrent.algebra.show import show as show_plan
 from evercurrent.calculus.nodes import Query
@@ -19,8 +19,10 @@ from evercurrent.explain import Explanation, lookups_text, shape
 from evercurrent.session.events import show_events
 from evercurrent.session.oql_explain import explain_family
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.learning import Cold
 from evercurrent.warehouse.parts import kept, stores_of
 from evercurrent.warehouse.strategies import Decision, described
+from evercurrent.warehouse.waiting import LATER, rows_behind
 
 BATCH = 100
 """So many changed rows of every table are supposed where nothing is said."""
@@ -28,6 +30,12 @@ POLICIES = {
     "incremental": "moved by each batch; never recomputed",
     "auto": "moved by each batch or recomputed, whichever is estimated to cost less",
     "full": "recomputed by each batch that changes a table under it",
+}
+WAYS: dict[str, str] = {
+    "rules": "by the change",
+    "sql": "by Spark's SQL",
+    "fill": "by a fill",
+    "evaluator": "by evaluation",
 }
 STAGES = ("calculus", "events", "normal", "algebra", "optimised", "program")
 
@@ -65,7 +73,7 @@ def explain_one(core: Core, view: View, stage: str | None, changes: Mapping[str,
         case "optimised":
             return Explanation(show_plan(stages.plan))
         case "program":
-            return Explanation(show_program(core.program, view.name))
+            return Explanation(show_program(core.design.program_of(view.name), view.name))
         case _:
             raise QueryError(f"there is no stage {stage!r}", hint=f"the stages are {', '.join(STAGES)}")
 
@@ -75,6 +83,7 @@ def summary(core: Core, view: View, changes: Mapping[str, int] | None) -> Iterat
     yield f"view {view.name} ({', '.join(f'{f.name} {f.type}' for f in view.fields)})"
     yield f"  reads   {', '.join(sorted(view.uses)) or 'nothing'}"
     yield f"  policy  {view.policy}: {POLICIES[view.policy]}"
+    yield from when(core, view)
     if view.name in core.design.recomputed:
         yield f"  kept    by no program: {core.design.recomputed[view.name].reason}"
     yield (
@@ -83,14 +92,16 @@ def summary(core: Core, view: View, changes: Mapping[str, int] | None) -> Iterat
     )
     if known.under:
         supposed = changed_rows(core, changes) or {core.table(key).name: BATCH for key in sorted(known.under)}
-        yield from foreseen(core.outlook.decide(core.size, supposed)[view.name], supposed)
-    stored = stores_of(kept(core.program, core.catalog))
+        yield from foreseen(core.outlook.decide(core.size, supposed, core.around())[view.name], supposed)
+    program = core.design.program_of(view.name)
+    apart = LATER if view.name in core.design.lazy else ""
+    stored = stores_of(program if apart else kept(program, core.catalog, core.snapshot.cold))
     yield "  keeps"
-    for state in core.program.states:
+    for state in program.states:
         if state.name in known.part.states:
             made = Shape(state)
             names = (state.name, *(made.bag_store(i) for i in made.bags))
-            stores = [core.snapshot.stores.get(n, Store()) for n in names]
+            stores = [core.snapshot.stores.get(apart + n, Store()) for n in names]
             yield f"    {state.name}: {shape(state)}"
             size = bytes_text(sum(s.bytes for s in stores))
             segments = sum(len(s.segments) for s in stores)
@@ -98,21 +109,54 @@ def summary(core: Core, view: View, changes: Mapping[str, int] | None) -> Iterat
             if state.name in stored:
                 yield f"      {stores[0].rows:,} rows in {segments} segments, {size}{why}"
             else:
-                yield f"      made and left at every recompute, not stored{why}"
-    rows = core.view_segments(view.name)
+                yield f"      {left_out(core, view)}{why}"
+    rows = core.view_segments(view.name, core.snapshot)
     yield f"    its rows: {rows.rows:,} in {len(rows.segments)} segments, {bytes_text(rows.bytes)}"
+
+
+def when(core: Core, view: View) -> Iterator[str]:
+    """When a view that is not strict moves, and what of it waits."""
+    kind = core.waiting.kind(view.name)
+    watched = view.name in core.subscribers.watched
+    match view.mode:
+        case "strict":
+            return
+        case "lazy" | "hybrid" if kind is not None and watched:
+            yield f"  mode    {view.mode}, but moved by each batch: somebody subscribes to it"
+        case "lazy" if kind is not None:
+            waits = rows_behind(core.snapshot, kind)
+            yield f"  mode    lazy: everything is deferred until it is read; {waits:,} changed rows wait now"
+        case "lazy" if view.policy == "full" or view.name in core.design.recomputed:
+            yield "  mode    lazy, but recomputed by each batch that changes a table under it, as its policy says"
+        case "lazy":
+            yield "  mode    lazy, but moved by each batch: a view or an assertion that is not lazy reads it"
+        case "hybrid" if kind is not None:
+            own = core.waiting.held & core.outlook.parts[view.name].part.relations
+            waits = rows_behind(core.snapshot, kind)
+            yield f"  mode    hybrid: deferred until it is read: {', '.join(sorted(own))}, and what follows from them"
+            yield f"          {waits:,} entries of states wait now"
+        case "hybrid":
+            yield "  mode    hybrid, but nothing is deferred: nothing is derived by key for it alone, incrementally"
+        case _:
+            assert_never(view.mode)
+
+
+def left_out(core: Core, view: View) -> str:
+    """Why a state is not stored."""
+    cold = core.snapshot.cold.get(core.program.views.get(view.name, ""))
+    if cold is None:
+        return "not stored: a recompute needs no state"
+    return f"cold: not stored since a batch was recomputed; {Cold.of_json(cold).spent:.1f} s were spent for want of it"
 
 
 def foreseen(d: Decision, supposed: Mapping[str, int]) -> Iterator[str]:
     """What would be done for a batch, and what it and its alternative are estimated to cost."""
     yield f"  for     {', '.join(f'{n:,} changed rows of {t}' for t, n in supposed.items())}"
     yield f"    strategy       {d.strategy} ({d.code}: {d.reason})"
-    moving, again = (d.instead, d.estimate) if d.strategy == "full" else (d.estimate, d.instead)
-    if d.strategy != "none":
-        if moving is not None:
-            yield f"    by the change  {described(moving)}"
-        if again is not None:
-            yield f"    from scratch   {described(again)}"
+    for way, estimate in d.ways.items():
+        yield f"    {WAYS[way]:<14} {described(estimate)}"
+    if not d.ways and d.strategy != "none":
+        yield f"    {WAYS[d.way]:<14} {described(d.estimate)}"
 
 
 def explain_all(core: Core, changes: Mapping[str, int] | None) -> Explanation:
@@ -121,7 +165,7 @@ def explain_all(core: Core, changes: Mapping[str, int] | None) -> Explanation:
     supposed = changed_rows(core, changes) or dict.fromkeys(tables, BATCH)
     lines = [f"for {', '.join(f'{n:,} changed rows of {t}' for t, n in supposed.items()) or 'no table'}"]
     cells = [("view", "policy", "strategy", "estimate", "instead", "why")]
-    for name, d in core.outlook.decide(core.size, supposed).items():
+    for name, d in core.outlook.decide(core.size, supposed, core.around()).items():
         chosen = "" if d.strategy == "none" else described(d.estimate)
         other = "" if d.instead is None else described(d.instead)
         cells.append((name, core.view(name).policy, d.strategy, chosen, other, f"{d.code}: {d.reason}"))

@@ -6,7 +6,7 @@ keeps a store of that name and shape, unless a table that it was made of begins 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from evercurrent.engine.spark.shapes import Shape
 from evercurrent.session.compile import ASSERTION, Design
 from evercurrent.warehouse.outside import recomputed_rows
 from evercurrent.warehouse.partial import aside_store, table_store
-from evercurrent.warehouse.parts import kept, rows_store, view_store
+from evercurrent.warehouse.parts import always_full, kept, rows_store, still_cold, view_store
 from evercurrent.warehouse.progress import named
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Filling:
     stores: dict[str, Store] = field(default_factory=dict)
     report: Report | None = None
     outcome: Outcome = field(default_factory=Outcome)
+    cold: set[str] = field(default_factory=set)  # relations whose states are left out
 
 
 def fill(core: Core, catalog: Catalog, design: Design, emptied: frozenset[str]) -> Filling:
@@ -48,13 +49,14 @@ def fill(core: Core, catalog: Catalog, design: Design, emptied: frozenset[str]) 
         if key not in emptied:
             take(stores, present, table_store(key), aside_store(key))
     fill_outside(core, catalog, design, emptied, stores)
-    old_part = Program((), ()) if emptied else kept(core.program, core.catalog)
+    old_part = Program((), ()) if emptied else kept(core.program, core.catalog, core.snapshot.cold)
     listed = set() if emptied else set(core.program.views.values())
     valid = {s.name: shape(s) for s in old_part.states}
     by_name = {s.name: shape(s) for s in core.program.states}
     # The rows of a view may lie where a state would: they are that state's entries, kept or not.
     valid |= {s: by_name[s] for r in listed if (s := rows_store(core.program, r)) in by_name}
-    new_part = kept(program, catalog)
+    result.cold = set() if emptied else still_cold(program, catalog, core.snapshot.cold)
+    new_part = kept(program, catalog, result.cold)
     new: list[str] = []
     for state in new_part.states:
         if valid.get(state.name) == shape(state):
@@ -78,6 +80,11 @@ def fill(core: Core, catalog: Catalog, design: Design, emptied: frozenset[str]) 
             stored.append(relation)
         else:
             wanted.append(relation)
+    for relation, (segment, result.report) in by_sql(core, catalog, design, wanted, stores).items():
+        wanted.remove(relation)
+        stored.append(relation)
+        if segment.rows:
+            stores[rows_store(program, relation)] = Store((segment,))
     if not new and not wanted and not new_loops:
         return result
     new_views = [n for n, r in program.views.items() if r in wanted and not n.startswith(ASSERTION)]
@@ -96,6 +103,18 @@ def fill(core: Core, catalog: Catalog, design: Design, emptied: frozenset[str]) 
         if segment.rows:
             stores.setdefault(rows_store(program, relation), Store((segment,)))
     return result
+
+
+def by_sql(
+    core: Core, catalog: Catalog, design: Design, wanted: Collection[str], stores: Mapping[str, Store]
+) -> dict[str, tuple[Segment, Report]]:
+    """The rows of relations that Spark's SQL makes: of views that are recomputed by every batch no states are kept."""
+    if not set(wanted) & always_full(design.program, catalog):
+        return {}
+    from evercurrent.warehouse.by_sql import created
+    from evercurrent.warehouse.strategies import Outlook
+
+    return created(core.engine, Outlook(catalog, design), core.around(), wanted, stores)
 
 
 def fill_outside(

@@ -1,7 +1,8 @@
 """One batch through all views: those to be recomputed first, then the rest by the program.
 
     views that no program keeps     the reference evaluator         new - old
-    views recomputed in full        their part, from the tables     new - old, stores replaced
+    views recomputed in full        Spark's SQL, or their part of   new - old (`remaking`)
+                                    the program, over the tables
     all other views, assertions     the rest of the program         segments added
 
 The order is the one in which changes travel: what a recomputed view has changed by is a delta for its readers.
@@ -11,23 +12,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from evercurrent.data.zset import ZSet
 from evercurrent.delta.program import Input
-from evercurrent.engine.spark.compare import difference
 from evercurrent.engine.spark.engine import Report
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.run import Cost, Outcome
 from evercurrent.session.compile import ASSERTION
-from evercurrent.warehouse.filling import contents
+from evercurrent.warehouse.learning import Cold
 from evercurrent.warehouse.outside import recomputed_rows
 from evercurrent.warehouse.partial import table_store
-from evercurrent.warehouse.parts import always_full, anew, kept, rows_store, stores_of, view_store, without
+from evercurrent.warehouse.parts import resting, rows_store, stores_of, view_store, without
 from evercurrent.warehouse.progress import counted, named
+from evercurrent.warehouse.remaking import remake
+from evercurrent.warehouse.strategies import Decision
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core
@@ -42,21 +44,35 @@ class Moved:
     deltas: dict[str, Segment] = field(default_factory=dict)  # by relation
     views: dict[str, Segment] = field(default_factory=dict)  # by name
     run: Report | None = None  # of what moved
-    full: Report | None = None  # of what was made anew
+    full: Report | None = None  # of what was made anew by the program
+    sql: Report | None = None  # of what was made anew by Spark's SQL
     costs: list[Cost] = field(default_factory=list)  # of what moved
     full_costs: list[Cost] = field(default_factory=list)
     outside: dict[str, float] = field(default_factory=dict)  # seconds, by view
+    cold: dict[str, Cold] | None = None  # the relations that are cold now; None: as before
+    factors: Mapping[str, float] | None = None  # what was learned; None: as before
+
+    @property
+    def reports(self) -> dict[str, Report]:
+        """What was run, by what it was run for."""
+        found = {"recomputed": self.full, "computed": self.sql, "moved": self.run}
+        return {what: r for what, r in found.items() if r is not None}
 
     def snapshot(self, before: Snapshot) -> Snapshot:
         after = before.plus(self.added)
         stores = {**after.stores, **self.replaced}
-        return Snapshot({n: s for n, s in stores.items() if s.segments}, before.definitions, before.sources)
+        cold = before.cold if self.cold is None else {r: c.to_json() for r, c in self.cold.items()}
+        factors = before.factors if self.factors is None else self.factors
+        left = {n: s for n, s in stores.items() if s.segments}
+        return replace(before, stores=left, cold=cold, factors=factors)
 
 
-def move(core: Core, inputs: Mapping[str, Segment], full: Collection[str], outside: Collection[str]) -> Moved:
+def move(
+    core: Core, inputs: Mapping[str, Segment], full: Mapping[str, Decision], outside: Collection[str]
+) -> Moved:
     """Move everything by the changes of tables (by lower-cased names).
 
-    `full` are the relations that are recomputed, `outside` the names of the touched views that no program keeps.
+    `full` are the relations that are recomputed, with what was decided for each, `outside` the names of the touched views that no program keeps.
     """
     program = core.program
     moved = Moved()
@@ -66,9 +82,9 @@ def move(core: Core, inputs: Mapping[str, Segment], full: Collection[str], outsi
     if outside:
         deltas |= move_outside(core, outside, after, moved)
         after = {**after, **moved.replaced}
-    part = without(program, always_full(program, core.catalog) | set(full))
+    part = without(program, resting(program, core.catalog, core.snapshot.cold) | set(full))
     if full:
-        deltas |= move_full(core, full, stores_of(part), after, moved)
+        deltas |= remake(core, full, stores_of(part), after, moved)
     if any(isinstance(r, Input) and deltas.get(r.name, EMPTY).rows for r in part.relations):
         core.progress.stage(f"moving {counted(len(set(program.views.values()) - set(full)))}")
         outcome, moved.run = core.engine.run(part, core.snapshot.stores, deltas, held=core.waiting.held)
@@ -109,32 +125,3 @@ def move_outside(
         moved.outside[name] = time.perf_counter() - begin
         begin = time.perf_counter()
     return changes
-
-
-def move_full(
-    core: Core, full: Collection[str], moving: set[str], after: Mapping[str, Store], moved: Moved
-) -> dict[str, Segment]:
-    """Make the rows of relations anew; their changes. `moving` are the stores that follow these changes by themselves."""
-    program = core.program
-    core.progress.stage(f"recomputing {named(n for n, r in program.views.items() if r in full)}")
-    stores = stores_of(kept(program, core.catalog)) - moving
-    part = anew(program, full, stores)
-    inputs = {
-        r.name: contents(core, r, core.catalog, after, core.design)
-        for r in part.relations
-        if isinstance(r, Input)
-    }
-    outcome, moved.full = core.engine.run(part, {}, inputs, beginning=True)
-    moved.full_costs = outcome.costs
-    for store in stores:
-        segment = outcome.stores.get(store, EMPTY)
-        moved.replaced[store] = Store((segment,)) if segment.rows else Store()
-    types = {r: [f.type for f in core.view(n).fields] for n, r in program.views.items() if r in full}
-    for relation in full:
-        store = rows_store(program, relation)
-        new = outcome.deltas.get(relation, EMPTY)
-        old = core.snapshot.stores.get(store, Store())
-        moved.deltas[relation] = difference(core.engine, f"{store}\0change", old, new, types[relation])
-        if store not in moving:
-            moved.replaced[store] = Store((new,)) if new.rows else Store()
-    return {relation: moved.deltas[relation] for relation in full}

@@ -6,7 +6,10 @@ down to F and the tables, is the part that *moves*: its stores get segments adde
 the tables as they are after the batch, exactly as a new view is filled; its stores are replaced. So no store is ever
 stale: after every version each one is what the rules make of the tables of that version.
 
-A view of the policy `full` is in F whenever it is touched, so what only such views need is not kept at all.
+A view of the policy `full` is in F whenever it is touched, so what only such views need is not kept at all. The same holds
+for a while of views whose states are *cold* (`learning.Cold`): a batch has recomputed them by Spark's SQL, which makes rows and
+no states. Which relations are cold is part of a version, so a store that is not kept is known to be absent, and is not taken for
+an empty one: whoever asks what moves asks `resting`.
 """
 
 from __future__ import annotations
@@ -54,6 +57,11 @@ def always_full(program: Program, catalog: Catalog) -> frozenset[str]:
     )
 
 
+def resting(program: Program, catalog: Catalog, cold: Collection[str]) -> frozenset[str]:
+    """The relations of which nothing but the rows is kept: for whatever reads them they are inputs."""
+    return always_full(program, catalog) | (frozenset(cold) & frozenset(program.views.values()))
+
+
 def policies(program: Program, catalog: Catalog, relation: str) -> list[str]:
     """The policies of all that a relation stands for: views with the same rows share one."""
     found: list[str] = []
@@ -72,9 +80,17 @@ def without(program: Program, full: Collection[str]) -> Program:
     return part_for(program, (), list(others), full)
 
 
-def kept(program: Program, catalog: Catalog) -> Program:
+def kept(program: Program, catalog: Catalog, cold: Collection[str] = ()) -> Program:
     """The part whose states are stored."""
-    return without(program, always_full(program, catalog))
+    return without(program, resting(program, catalog, cold))
+
+
+def still_cold(program: Program, catalog: Catalog, cold: Collection[str]) -> set[str]:
+    """The relations that can stay cold in another catalog: they are there, and no one asks for them to be kept."""
+    here = set(program.views.values()) & set(cold)
+    return {r for r in here if set(policies(program, catalog, r)) <= {"auto", "full"}} - always_full(
+        program, catalog
+    )
 
 
 def anew(program: Program, full: Iterable[str], stores: Collection[str]) -> Program:

@@ -37,7 +37,7 @@ from evercurrent.warehouse import definitions
 from evercurrent.warehouse.core import Core, is_source
 from evercurrent.warehouse.judging import MISSING, Aside, judge
 from evercurrent.warehouse.partial import Partial, aside_store, table_store
-from evercurrent.warehouse.parts import always_full
+from evercurrent.warehouse.parts import resting
 from evercurrent.warehouse.trials import TRIALS, UNITS, TooMany, aside, to_set_aside, units_of
 
 TABLE = "evercurrent_quarantine"
@@ -171,7 +171,7 @@ def assertion_part(core: Core) -> Program | None:
     """The part of the program that moves assertions; None if one of them rests on a view that is recomputed."""
     program = core.program
     relations = [program.views[assertion_key(a.name)] for a in core.catalog.assertions.values()]
-    full = always_full(program, core.catalog)
+    full = resting(program, core.catalog, core.snapshot.cold)
     part = part_for(program, (), relations, full)
     outside = full | set(core.design.recomputed)
     return None if any(r.name in outside for r in part.relations) else part

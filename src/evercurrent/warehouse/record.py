@@ -15,7 +15,8 @@ class ViewRun:
 
     `strategy` is none, delta, keyed, fixpoint or full; `code` and `reason` say why (see `strategies`). `estimate` and
     `bytes_read` are what was expected and what came of it, `instead` what the way not taken was expected to cost.
-    `seconds` and `bytes_read` are those of the steps that serve this view; `shared` is how many of the seconds served
+    `expected` and `instead_seconds` say the same in seconds. `way` is how: by rules, by Spark's SQL, by a fill or by the
+    evaluator. `seconds` and `bytes_read` are those of the steps that serve this view; `shared` is how many of the seconds served
     other views as well.
     """
 
@@ -30,6 +31,9 @@ class ViewRun:
     bytes_read: int = 0
     seconds: float = 0.0
     shared: float = 0.0
+    expected: float = 0.0
+    instead_seconds: float | None = None
+    way: str = ""
 
     @staticmethod
     def of_json(value: Any) -> ViewRun:
@@ -135,15 +139,15 @@ class RunRecord:
         return f"<p>{escape(self.headline())}</p>{more}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-HEADER = ("view", "strategy", "rows in", "rows changed", "estimate", "read", "seconds", "why")
-RIGHT = (False, False, True, True, True, True, True, False)
+HEADER = ("view", "strategy", "rows in", "rows changed", "estimate", "read", "expected", "seconds", "why")
+RIGHT = (False, False, True, True, True, True, True, True, False)
 
 
 def row_of(v: ViewRun) -> tuple[str, ...]:
     """A view's line in the table."""
     why = f"{v.code}: {v.reason}" if v.code else v.reason
     if v.strategy == "none":
-        return (v.view, v.strategy, "", "", "", "", "", why)
+        return (v.view, v.strategy, "", "", "", "", "", "", why)
     seconds = f"{v.seconds:.2f}{'*' if v.shared else ''}"
     return (
         v.view,
@@ -152,6 +156,7 @@ def row_of(v: ViewRun) -> tuple[str, ...]:
         f"{v.rows_changed:,}",
         bytes_text(v.estimate),
         bytes_text(v.bytes_read),
+        f"{v.expected:.2f}",
         seconds,
         why,
     )

@@ -2,34 +2,52 @@
 
     strategy    the view moves                                      reason codes
     none        not at all: no table under it has changed           untouched
-    delta       by rules alone, by addition                         policy, fewer-bytes
-    keyed       touched groups are evaluated again                  policy, fewer-bytes
-    fixpoint    recursion, in rounds                                policy, fewer-bytes
-    full        recomputed from the tables                          policy, recompute-cheaper, unsupported
+    delta       by rules alone, by addition                         policy, cheaper, shared
+    keyed       touched groups are evaluated again                  the same
+    fixpoint    recursion, in rounds                                the same
+    full        recomputed from the tables                          policy, recompute-cheaper, cold, fill-due, unsupported
 
 `incremental` never recomputes; `full` always does; `auto` takes what is estimated to cost less. A relation that several
-views share is recomputed only if all of them allow it, so `shared` says why `auto` did not.
+views share is recomputed only if all of them allow it, so `shared` says why `auto` did not. There are two ways to recompute
+(`estimates`): by Spark's own SQL, after which the states of the view are cold, or by the program, which fills them; when cold
+states are filled is the rule of `learning.Cold`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, assert_never
 
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.dependencies import base_tables
+from evercurrent.catalog.dependencies import base_tables, view_order
 from evercurrent.catalog.nodes import View
 from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Program, Relation
 from evercurrent.display import bytes_text
 from evercurrent.engine.spark.schedule import levels
 from evercurrent.session.compile import Design
 from evercurrent.session.lineage import Lineage, lineage
-from evercurrent.warehouse.estimates import Estimate, Flow, Size, SizeOf, by_addition, flow, from_scratch
+from evercurrent.warehouse.estimates import Estimate, Flow, Size, SizeOf, by_fill, by_rules, by_sql, flow
+from evercurrent.warehouse.learning import Cold, factor
 from evercurrent.warehouse.partial import table_store
 from evercurrent.warehouse.parts import policies, rows_store, view_store
+from evercurrent.warehouse.sayable import Saying, sayings
+from evercurrent.warehouse.waiting import Waiting
 
 Strategy = Literal["none", "delta", "keyed", "fixpoint", "full"]
+Way = Literal["none", "rules", "sql", "fill", "evaluator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What decisions depend on beside sizes: what Spark can do, and what earlier batches have left."""
+
+    cores: int = 2
+    sql: bool = False  # whether there is a session that may be asked
+    driver: bool = True  # whether the driver may work alone
+    cold: Mapping[str, Cold] = field(default_factory=dict)  # by relation
+    factors: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +60,14 @@ class Decision:
     code: str
     reason: str
     estimate: Estimate
-    instead: Estimate | None = None  # of what was not chosen
+    instead: Estimate | None = None  # of the best of what was not chosen
+    way: Way = "none"
+    ways: Mapping[Way, Estimate] = field(default_factory=dict)  # all that were thought of
+
+    @property
+    def more(self) -> float:
+        """The seconds that recomputing by SQL costs more than moving by rules would."""
+        return self.ways["sql"].seconds - self.ways["rules"].seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +92,12 @@ class Outlook:
         self.design = design
         program = design.program
         self.parts: dict[str, ViewPart] = {}
+        self.deferred = Waiting(catalog, design).views
         self.inputs = {r.name for r in program.relations if isinstance(r, Input)}
         self.rows = {r: rows_store(program, r) for r in program.views.values()}
         for view in catalog.views.values():
             under = base_tables(catalog, frozenset({view.name}))
+            program = design.program_of(view.name)
             part = lineage(program, program.views[view.name]) if view.name in program.views else Lineage()
             own = Program(
                 tuple(r for r in program.relations if r.name in part.relations),
@@ -79,71 +106,123 @@ class Outlook:
             )
             self.parts[view.name] = ViewPart(under, part, own.relations, len(levels(own)))
 
-    def decide(self, stores: SizeOf, changed: Mapping[str, int]) -> dict[str, Decision]:
+    @cached_property
+    def said(self) -> dict[str, Saying]:
+        """What Spark's SQL can be asked for, by view."""
+        return sayings(view_order(self.catalog), self.design, self.catalog)
+
+    def decide(
+        self, stores: SizeOf, changed: Mapping[str, int], around: Around | None = None
+    ) -> dict[str, Decision]:
         """The decisions for all views, by name; `changed` are the numbers of changed rows, by names of tables."""
         program = self.design.program
+        around = around or Around()
+        remembered = {n: Size(*size) for c in around.cold.values() for n, size in c.sizes.items()}
+
+        def sizes(name: str) -> Size:
+            found = stores(name)
+            return found if found.rows else remembered.get(name, found)
 
         def relations(name: str) -> Size:
             if name in self.inputs:
                 found = stores(table_store(name))
                 return found if found.rows else stores(view_store(name))
-            return stores(self.rows.get(name, f"rows\0{name}"))
+            return sizes(self.rows.get(name, f"rows\0{name}"))
 
-        expected = flow(program, stores, relations, changed)
+        expected = flow(program, sizes, relations, changed)
         rows_in = {name.lower(): rows for name, rows in changed.items() if rows}
-        touched = rows_in.keys()
         result: dict[str, Decision] = {}
         for view in self.catalog.views.values():
             known = self.parts[view.name]
             relation = program.views.get(view.name)
             tables = [stores(table_store(key)).plus(rows_in.get(key, 0)) for key in known.under]
-            if not touched & known.under:
+            if not rows_in.keys() & known.under:
                 result[view.name] = untouched(view, relation)
             elif view.name in self.design.lazy:
                 why = "it is lazy: what has changed waits until it is read"
                 result[view.name] = Decision(view.name, None, "none", "deferred", why, Estimate())
             elif relation is None:
-                again = from_scratch(tables, [stores(view_store(view.name))], 0)
+                again = by_fill(tables, [stores(view_store(view.name))], 0, around.cores)
                 why = self.design.recomputed[view.name].reason
-                result[view.name] = Decision(view.name, None, "full", "unsupported", why, again)
+                result[view.name] = Decision(
+                    view.name, None, "full", "unsupported", why, again, None, "evaluator"
+                )
             else:
                 rows = sum(n for name, n in rows_in.items() if name in known.under)
-                moving = by_addition(expected, known.part.rules, known.part.relations, rows, known.levels)
                 shared = policies(program, self.catalog, relation)
                 kept = set() if set(shared) == {"full"} else known.part.states
-                written = [stores(name) for name in kept | {self.rows[relation]}]
-                again = from_scratch(tables, written, known.levels)
+                own = sizes(self.rows[relation])
+                ways: dict[Way, Estimate] = {
+                    "rules": by_rules(
+                        expected, known.part.rules, known.part.relations, rows, known.levels, around.cores
+                    ),
+                    "fill": by_fill(
+                        tables, [own, *map(sizes, kept)], known.levels, around.cores, driver=around.driver
+                    ),
+                }
+                if around.sql and self.said[view.name].text is not None:
+                    ways["sql"] = by_sql(tables, own, around.cores)
+                ways = {w: e.times(factor(around.factors, w, relation)) for w, e in ways.items()}
                 way = way_of(known.relations, expected)
-                result[view.name] = choose(view, relation, way, moving, again, shared)
+                chosen = choose(view, relation, way, ways, shared, around.cold.get(relation))
+                if view.name in self.deferred:
+                    why = (
+                        "it is hybrid: its states move, and what is derived from them waits until it is read"
+                    )
+                    chosen = replace(chosen, code="deferred", reason=why)
+                result[view.name] = chosen
         return result
 
 
 def choose(
-    view: View, relation: str, way: Strategy, moving: Estimate, again: Estimate, all_policies: list[str]
+    view: View,
+    relation: str,
+    strategy: Strategy,
+    ways: Mapping[Way, Estimate],
+    all_policies: list[str],
+    cold: Cold | None,
 ) -> Decision:
-    def made(strategy: Strategy, code: str, reason: str) -> Decision:
-        chosen, other = (again, moving) if strategy == "full" else (moving, again)
-        return Decision(view.name, relation, strategy, code, reason, chosen, other)
+    """`strategy` is what the rules would be; `cold` says that the states that they need are not there."""
 
-    allowed = all(p != "incremental" for p in all_policies)
+    def made(way: Way, code: str, reason: str) -> Decision:
+        others = sorted((e for w, e in ways.items() if w != way), key=lambda e: e.seconds)
+        instead = ways["rules"] if way != "rules" else others[0]
+        called = strategy if way == "rules" else "full"
+        return Decision(view.name, relation, called, code, reason, ways[way], instead, way, ways)
+
+    moving, fill = ways["rules"], ways["fill"]
+    # A fill by jobs does all that SQL does, and more; only the driver's may be the quicker one, over small tables.
+    sql = "sql" in ways and (fill.jobs > 0 or ways["sql"].seconds <= fill.seconds)
+    again: Way = "sql" if sql else "fill"
+    compared = f"{described(ways[again])} from scratch, {described(moving)} by the change"
     match view.policy:
         case "incremental":
-            return made(way, "policy", "its policy is incremental")
+            return made("rules", "policy", "its policy is incremental")
         case "full" if set(all_policies) == {"full"}:
-            return made("full", "policy", "its policy is full")
-        case "auto" | "full" if not allowed:
-            return made(way, "shared", "another view with the same rows is kept incrementally")
+            return made(again, "policy", "its policy is full")
+        case "auto" | "full" if "incremental" in all_policies:
+            return made("rules", "shared", "another view with the same rows is kept incrementally")
+        case "auto" | "full" if cold is not None:
+            if again == "fill":
+                return made(
+                    "fill", "fill-due", f"its states are cold, and to fill them costs less: {compared}"
+                )
+            more = ways["sql"].seconds - moving.seconds
+            spent = f"{cold.spent:.1f} s were spent for want of states, a fill takes {fill.seconds:.1f} s"
+            if cold.due(more, fill.seconds):
+                return made("fill", "fill-due", f"{spent}, and this batch would add {more:.1f} s")
+            return made("sql", "cold", f"{spent}; {compared}")
         case "auto" | "full":
-            compared = f"{described(again)} from scratch, {described(moving)} by the change"
-            if again.cost < moving.cost:
-                return made("full", "recompute-cheaper", compared)
-            return made(way, "fewer-bytes", compared)
+            if ways[again].seconds < moving.seconds:
+                return made(again, "recompute-cheaper", compared)
+            return made("rules", "cheaper", compared)
         case _:
             assert_never(view.policy)
 
 
 def described(e: Estimate) -> str:
-    return f"{bytes_text(e.bytes)} in {e.jobs} jobs" if e.jobs else f"{bytes_text(e.bytes)} by the driver"
+    how = f"in {e.jobs} jobs" if e.jobs else "by the driver"
+    return f"{e.seconds:.2f} s for {bytes_text(e.bytes)} {how}"
 
 
 def untouched(view: View, relation: str | None) -> Decision:
@@ -170,8 +249,11 @@ def way_of(relations: Iterable[Relation], expected: Flow) -> Strategy:
     return way
 
 
-def recomputed(decisions: Mapping[str, Decision]) -> set[str]:
-    """The relations that a batch makes anew: all views that they stand for have chosen so."""
-    chosen = {d.relation for d in decisions.values() if d.strategy == "full"}
+def recomputed(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
+    """The relations that a batch makes anew, each with a decision for it: all views that they stand for have chosen so."""
     kept = {d.relation for d in decisions.values() if d.strategy != "full"}
-    return {r for r in chosen - kept if r is not None}
+    return {
+        d.relation: d
+        for d in decisions.values()
+        if d.strategy == "full" and d.relation is not None and d.relation not in kept
+    }

@@ -19,6 +19,7 @@ from evercurrent.engine.spark.oracle import REFUSALS, query_rows, register
 from evercurrent.session.query import reference
 from evercurrent.session.verify import Report, Verified
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.sayable import query_text
 
 MOST_ROWS = 100_000
 """Tables with more rows are not read by the reference evaluator where Spark does not know a query."""
@@ -70,14 +71,6 @@ def by_driver(core: Core, view: View) -> Counter[Any]:
         return ZSet(core.engine.rows(core.table_segments(table), core.table_types(table)))
 
     return Counter(map(rounded, reference(cast(Query, view.query), core.catalog, contents).inserted()))
-
-
-def query_text(view: View) -> str:
-    """The query of a definition, without CREATE VIEW."""
-    import sqlglot
-
-    tree: Any = sqlglot.parse_one(view.text, read="spark")
-    return tree.expression.sql(dialect="spark") if tree.expression is not None else view.text
 
 
 def rounded(row: Any) -> Any:

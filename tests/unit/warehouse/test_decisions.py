@@ -19,7 +19,7 @@ from evercurrent.session.query import reference
 from evercurrent.warehouse.database import Warehouse
 from evercurrent.warehouse.estimates import SizeOf
 from evercurrent.warehouse.parts import kept, stores_of
-from evercurrent.warehouse.strategies import Decision, Outlook
+from evercurrent.warehouse.strategies import Around, Decision, Outlook
 
 SCHEMA = """
 CREATE TABLE c (id INT PRIMARY KEY, nation STRING);
@@ -49,15 +49,17 @@ class Chance(Outlook):
 
     dice = random.Random(0)
 
-    def decide(self, stores: SizeOf, changed: Mapping[str, int]) -> dict[str, Decision]:
-        found = super().decide(stores, changed)
+    def decide(
+        self, stores: SizeOf, changed: Mapping[str, int], around: Around | None = None
+    ) -> dict[str, Decision]:
+        found = super().decide(stores, changed, around)
         chosen: dict[str | None, bool] = {}
         for name, d in found.items():
-            free = d.code in ("fewer-bytes", "recompute-cheaper")
+            free = d.code in ("cheaper", "recompute-cheaper")
             if free and chosen.setdefault(d.relation, self.dice.random() < 0.5):
-                found[name] = replace(d, strategy="full")
+                found[name] = replace(d, strategy="full", way="fill")
             elif free:
-                found[name] = replace(d, strategy="keyed")
+                found[name] = replace(d, strategy="keyed", way="rules")
         return found
 
 

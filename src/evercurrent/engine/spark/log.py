@@ -32,11 +32,17 @@ DIGITS = 20
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything at one version."""
+    """Everything at one version.
+
+    `cold` are relations whose states are not there, with what is remembered of each; `factors` are what was learned of the cost
+    of ways to bring relations up to date.
+    """
 
     stores: Mapping[str, Store] = field(default_factory=dict)
     definitions: tuple[Mapping[str, Any], ...] = ()
     sources: Mapping[str, Any] = field(default_factory=dict)
+    cold: Mapping[str, Any] = field(default_factory=dict)
+    factors: Mapping[str, float] = field(default_factory=dict)
 
     def files(self) -> set[str]:
         return {f for store in self.stores.values() for s in store.segments for f in s.files}
@@ -109,7 +115,13 @@ class Log:
             name: Store(tuple(map(Segment.of_json, s["base"])), tuple(map(Segment.of_json, s["recent"])))
             for name, s in value["stores"].items()
         }
-        return Snapshot(stores, tuple(value["definitions"]), value["sources"])
+        return Snapshot(
+            stores,
+            tuple(value["definitions"]),
+            value["sources"],
+            value.get("cold", {}),
+            value.get("factors", {}),
+        )
 
     def kept_versions(self) -> list[int]:
         """The versions whose snapshots are still there."""
@@ -157,6 +169,8 @@ class Log:
             "stores": stores,
             "definitions": [dict(d) for d in snapshot.definitions],
             "sources": dict(snapshot.sources),
+            "cold": dict(snapshot.cold),
+            "factors": dict(snapshot.factors),
         }
         whole = self.place / "snapshots" / name
         self._write(whole, content)

@@ -241,7 +241,12 @@ def plain_keys(schema: StructType) -> bool:
 def summed(pool: Pool, store: Store, schema: StructType) -> pyarrow.Table:
     """All segments of a store, consolidated by Arrow."""
     arrow = arrow_schema(schema)
-    tables = [pool.whole(file, segment, arrow) for segment in store.segments for file in segment.files]
+    return added_up([pool.whole(file, s, arrow) for s in store.segments for file in s.files], schema)
+
+
+def added_up(tables: Sequence[pyarrow.Table], schema: StructType) -> pyarrow.Table:
+    """Tables of entries as one, in which each stands once and none is zero."""
+    arrow = arrow_schema(schema)
     keys = [n for n in schema.names if not added(n)]
     totals = [n for n in schema.names if added(n)]
     grouped = pyarrow.concat_tables(tables).group_by(keys).aggregate([(n, "sum") for n in totals])

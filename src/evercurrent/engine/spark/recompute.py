@@ -1,0 +1,142 @@
+"""A query computed by Spark's own SQL over stored tables, and what it changes of the rows that were kept.
+
+Law. `kept rows + change(kept rows, query) = rows of the query`, and the change is minimal. So nothing but the change is
+written, and whoever reads the rows reads it as one segment more.
+
+A table with a primary key needs no sums of weights: what recent segments take away is in the base, once, and what they
+bring is not. So
+
+    rows = base without the keys that recent segments take away  +  what recent segments bring
+
+with one scan of the base, of the columns that the query reads, beside a broadcast set of keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow
+import pyarrow.compute
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from evercurrent.data.types import Member, Type
+from evercurrent.engine.spark.engine import FAILURES, Engine
+from evercurrent.engine.spark.files import Segment
+from evercurrent.engine.spark.frames import BROADCAST_ROWS, Workshop
+from evercurrent.engine.spark.kept import Contents, Store
+from evercurrent.engine.spark.oracle import quoted
+from evercurrent.engine.spark.pool import added_up, plain_keys
+from evercurrent.engine.spark.reading import copies, named, user_frame
+from evercurrent.engine.spark.shapes import W, consolidate, row_schema
+from evercurrent.engine.spark.types import arrow_schema, spark_type
+
+COLLECTED_ROWS = 100_000
+"""Results of at most so many rows are compared by the driver, in Arrow's hands."""
+
+REFUSALS = (AnalysisException, ParseException, *FAILURES)
+"""What Spark raises where it does not know a query, or where a row makes it fail."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Stored rows that a query may name: their columns, and the positions of a primary key if there is one."""
+
+    store: Store
+    fields: tuple[Member, ...]
+    key: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Written:
+    """A query that others may name: its text, and the names of its columns."""
+
+    text: str
+    columns: tuple[str, ...]
+
+
+def register(workshop: Workshop, known: dict[str, Known | Written]) -> None:
+    """Let Spark's SQL know these names, in this order."""
+    for name, one in known.items():
+        match one:
+            case Known(store, fields, key):
+                frame = plain_rows(workshop, store, fields, key)
+            case Written(text, columns):
+                frame = workshop.session.sql(text).toDF(*columns)
+        frame.createOrReplaceTempView(quoted(name))
+
+
+def plain_rows(
+    workshop: Workshop, store: Store, fields: tuple[Member, ...], key: tuple[int, ...]
+) -> DataFrame:
+    """The rows of a store under their own names, each as often as it is there."""
+    schema = row_schema([f.type for f in fields])
+    if not store.segments:
+        return user_frame(workshop.session, None, fields)
+    if not key:
+        return named(copies(Contents(workshop, schema, store).entries()), fields)
+    if not store.base or not store.recent:
+        return named(settled(workshop, store, store.base or store.recent, fields), fields)
+    base = workshop.read(schema, store.base)
+    recent = settled(workshop, store, store.recent, fields)
+    by = [f"c{i}" for i in key]
+    gone = recent.where(F.col(W) < 0).select(*by)
+    if sum(s.rows for s in store.recent) <= BROADCAST_ROWS:
+        gone = F.broadcast(gone)
+    stay = named(base.join(gone, by, "left_anti"), fields)
+    return stay.unionAll(named(recent.where(F.col(W) > 0), fields))
+
+
+def settled(
+    workshop: Workshop, store: Store, segments: Sequence[Segment], fields: tuple[Member, ...]
+) -> DataFrame:
+    """Segments as one: each row once."""
+    schema = row_schema([f.type for f in fields])
+    frame = workshop.read(schema, segments)
+    whole = segments is store.base or len(segments) == 1  # a base, and a segment, have each row once
+    return frame if whole else consolidate(frame, schema)
+
+
+def change(
+    engine: Engine,
+    workshop: Workshop,
+    name: str,
+    text: str,
+    old: Store,
+    types: Sequence[Type],
+    *,
+    collected: bool,
+) -> Segment:
+    """What a query over what is registered changes of the old rows: a minimal change, as a segment of the store `name`.
+
+    `collected`: the result is expected to be small.
+    """
+    made = workshop.session.sql(text).toDF(*(f"c{i}" for i in range(len(types))))
+    made = made.select(*(F.col(f"c{i}").cast(spark_type(t)).alias(f"c{i}") for i, t in enumerate(types)))
+    schema = row_schema(types)
+    if collected and old.rows <= COLLECTED_ROWS and plain_keys(schema):
+        workshop.jobs += 1
+        table = made.limit(2 * COLLECTED_ROWS + 1).toArrow()
+        if table.num_rows <= 2 * COLLECTED_ROWS:
+            return engine.folder.write(name, compared(engine, old, table, types))
+    both = made.withColumn(W, F.lit(1).cast(schema[W].dataType))
+    if old.segments:
+        both = both.unionByName(workshop.read(schema, old.segments).withColumn(W, -F.col(W)))
+    apart = f"{name}\0change"  # in no order: to find one, the executors would compute the query twice
+    return workshop.collect({apart: consolidate(both, schema)})[apart]
+
+
+def compared(engine: Engine, old: Store, new: pyarrow.Table, types: Sequence[Type]) -> pyarrow.Table:
+    """new - old, by Arrow."""
+    schema = row_schema(types)
+    arrow = arrow_schema(schema)
+    one = pyarrow.scalar(1, arrow.field(W).type)
+    tables = [new.append_column(W, pyarrow.repeat(one, new.num_rows))]
+    for segment in old.segments:
+        for file in segment.files:
+            table = engine.pool.whole(file, segment, arrow)
+            place = table.schema.get_field_index(W)
+            tables.append(table.set_column(place, W, pyarrow.compute.negate(table.column(W))))
+    return added_up([t.cast(arrow) for t in tables], schema)

@@ -1,0 +1,100 @@
+"""Estimates corrected by experience: a factor for each relation and way, kept with every version.
+
+Law. A run that was expected to take e seconds and took a moves the factor half of the way, as ratios go, to a / e; ways that
+were not taken forget: their factors go a little back to 1, so that a way that was slow once, in a session that was cold, say, is
+tried again. Runs that are too short to say anything, and ratios that are out of all proportion, are cut off.
+
+>>> learned({}, "fill\\0r", 2.0, 4.0)
+{'fill\\x00r': 2.0}
+>>> learned({"fill\\0r": 2.0}, "fill\\0r", 2.0, 1.0)
+{'fill\\x00r': 1.0}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import geometric_mean
+from typing import Any
+
+SHORT = 0.05
+"""Runs of fewer seconds say nothing."""
+MOST = 4.0
+"""No ratio counts for more than this, or for less than one over it."""
+FORGETTING = 0.95
+"""The power by which a factor goes back to 1 when its way is not taken."""
+
+WAYS = ("rules", "sql", "fill")
+
+
+def key(way: str, relation: str) -> str:
+    return f"{way}\0{relation}"
+
+
+def factor(factors: Mapping[str, float], way: str, relation: str) -> float:
+    """The factor of a way. Of one that was never taken, that of the others: a slow machine is slow at everything.
+
+    >>> factor({"sql\\0r": 4.0}, "sql", "r"), factor({"sql\\0r": 4.0}, "fill", "r"), factor({}, "fill", "r")
+    (4.0, 4.0, 1.0)
+    """
+    own = factors.get(key(way, relation))
+    if own is not None:
+        return own
+    others = [f for w in WAYS if (f := factors.get(key(w, relation))) is not None]
+    return geometric_mean(others) if others else 1.0
+
+
+def learned(factors: Mapping[str, float], name: str, expected: float, took: float) -> dict[str, float]:
+    """The factors after a run; `expected` is what the constants alone say."""
+    if max(expected, took) < SHORT or not expected or not took:
+        return dict(factors)
+    ratio = min(MOST, max(1 / MOST, took / expected))
+    before = factors.get(name)
+    return {**factors, name: round(ratio if before is None else (before * ratio) ** 0.5, 4)}
+
+
+def after(
+    factors: Mapping[str, float], relation: str, way: str, expected: float, took: float
+) -> dict[str, float]:
+    """The factors after a batch has moved a relation in one way: that one has learned, the others have forgotten."""
+    result = dict(factors)
+    for other in WAYS:
+        name = key(other, relation)
+        if other != way and name in result:
+            result[name] = round(result[name] ** FORGETTING, 4)
+    return learned(result, key(way, relation), expected, took)
+
+
+@dataclass(frozen=True)
+class Cold:
+    """A relation whose states are not there: what recomputing it has cost more than moving it would have, and their sizes.
+
+    While states are cold, a batch that recomputes the view pays for not having them: `by SQL - by rules` seconds more than
+    it might. Law (the ski rental rule): they are filled when these extra seconds, that of the batch at hand among them,
+    reach what a fill costs. Before, less than one fill was paid too much, and then one fill; had it been known what comes,
+    it would have been the lesser of both. So whatever batches come, a spell of cold costs at most twice as much too much as
+    the best that could have been done (as far as the estimates are right).
+    """
+
+    spent: float = 0.0
+    sizes: Mapping[str, tuple[int, int]] = field(
+        default_factory=dict
+    )  # rows and bytes of each store, when it was there
+
+    def due(self, more: float, fill: float) -> bool:
+        """Whether to fill now, when this batch would pay so much more.
+
+        >>> Cold(3.0).due(0.5, 4.0), Cold(3.0).due(1.0, 4.0), Cold(3.0).due(-1.0, 3.5)
+        (False, True, False)
+        """
+        return more > 0 and self.spent + more >= fill
+
+    def paid(self, more: float) -> Cold:
+        return Cold(self.spent + max(0.0, more), self.sizes)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"spent": round(self.spent, 4), "sizes": {k: list(v) for k, v in self.sizes.items()}}
+
+    @staticmethod
+    def of_json(value: Mapping[str, Any]) -> Cold:
+        return Cold(value["spent"], {k: (v[0], v[1]) for k, v in value["sizes"].items()})
