@@ -12,20 +12,22 @@ overtaken, whoever reads an earlier version. A batch in which somebody watches s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from evercurrent.delta.program import Keyed
-from evercurrent.engine.spark.engine import Report
+from evercurrent.data.zset import ZSet
+from evercurrent.delta.program import Input, Keyed, Program
+from evercurrent.engine.spark.engine import DRIVER_ENTRIES, Report
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.negation import less
 from evercurrent.engine.spark.run import Outcome
-from evercurrent.errors import ConflictError
+from evercurrent.errors import ConflictError, EvaluationError
 from evercurrent.session.compile import Design
+from evercurrent.session.lazy import used_columns
 from evercurrent.session.oql_changes import relations_of_view
 from evercurrent.warehouse.monitors import changes_of, missed
 from evercurrent.warehouse.parts import rows_store, stores_of
@@ -36,7 +38,9 @@ from evercurrent.warehouse.waiting import (
     WAITS,
     Kind,
     Waiting,
+    bare,
     is_behind,
+    later,
     later_design,
     rows_behind,
 )
@@ -73,10 +77,22 @@ def current(core: Core, view: str) -> Snapshot:
     return core.snapshot if kind is None else settled(core, kind)
 
 
-def settle(core: Core) -> None:
-    """Bring everything to the present version."""
-    for kind in KINDS:
-        settled(core, kind)
+def ground(core: Core, kind: Kind, unchanged: bool) -> tuple[Core, dict[str, Store]]:
+    """What a new catalog can take over, and what goes on waiting in it because nothing there is `unchanged` by it.
+
+    Otherwise what waits is worked off first. Where it cannot be, the tables alone are taken over: so a view whose values
+    cannot be found (they overflow, say) can be dropped.
+    """
+    waits: dict[str, Store] = {}
+    if unchanged:
+        mark = QUEUED if kind == "lazy" else WAITS
+        waits = {n: s for n, s in core.snapshot.stores.items() if n.startswith(mark)}
+    else:
+        try:
+            settled(core, kind)
+        except EvaluationError:
+            return bare(core), {}
+    return (core if kind == "hybrid" else later(core, core.snapshot)), waits
 
 
 def settled(core: Core, kind: Kind) -> Snapshot:
@@ -108,7 +124,8 @@ def settled(core: Core, kind: Kind) -> Snapshot:
 
 def rows_at(core: Core, view: str, version: int, snapshot: Snapshot) -> Store:
     """The rows that a view had at a version, whether somebody read it then or not."""
-    if not any(is_behind(snapshot, kind) for kind in KINDS):
+    same = snapshot.definitions == core.snapshot.definitions
+    if same and not any(is_behind(snapshot, kind) for kind in KINDS):
         return core.view_segments(view, snapshot)
     from evercurrent.warehouse.core import Core as Apart
     from evercurrent.warehouse.definitions import catalog_of
@@ -202,6 +219,16 @@ def with_watched(core: Core, snapshot: Snapshot) -> tuple[Snapshot, dict[str, Se
     return snapshot, changes
 
 
+def moved_for_watchers(run: ViewRun, changes: Mapping[str, Segment]) -> ViewRun:
+    """What a record says of a view that would have waited."""
+    if run.view not in changes:
+        return run
+    rows = changes[run.view].rows
+    return replace(
+        run, strategy="delta", code="watched", reason="somebody subscribes to it", rows_changed=rows
+    )
+
+
 # --- the work ----------------------------------------------------------------------------------------------
 
 
@@ -219,7 +246,7 @@ def lazily(core: Core, snapshot: Snapshot) -> Caught:
     inputs: dict[str, Segment] = {}
     for r in waiting.inputs:
         queue = snapshot.stores.get(QUEUED + r.name.lower(), Store())
-        net = core.engine.whole(QUEUED + r.name.lower(), queue, [c.type for c in r.columns])
+        net = netted(core, program, r, queue)
         if net.rows:
             inputs[r.name] = net
     result = Caught(snapshot, taken={name: s.rows for name, s in inputs.items()})
@@ -238,6 +265,18 @@ def lazily(core: Core, snapshot: Snapshot) -> Caught:
             stores[LATER + name] = stores.get(LATER + name, Store()).plus(segment)
     result.snapshot = replace(snapshot, stores={n: s for n, s in stores.items() if s.segments})
     return result
+
+
+def netted(core: Core, program: Program, r: Input, queue: Store) -> Segment:
+    """What is left of a queue. Rows are told apart by the columns that the program uses: a change of others is none."""
+    name, types = QUEUED + r.name.lower(), [c.type for c in r.columns]
+    used = used_columns(program, r.name)
+    if len(used) == len(types) or queue.rows > DRIVER_ENTRIES or core.engine.strategy == "spark":
+        return core.engine.whole(name, queue, types)
+    net = ZSet()
+    for row, weight in core.engine.rows(queue, types):
+        net.add(tuple(v if i in used else None for i, v in enumerate(row)), weight)
+    return core.engine.write_rows(name, types, list(net.items()))
 
 
 def partly(core: Core, snapshot: Snapshot) -> Caught:

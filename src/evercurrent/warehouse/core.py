@@ -41,6 +41,7 @@ from evercurrent.session.store import positions
 from evercurrent.session.subscriptions import Change, Subscribers
 from evercurrent.term.evaluate import compile_term
 from evercurrent.warehouse.accounts import experience, view_runs
+from evercurrent.warehouse.catching_up import again, current, moved_for_watchers, new_segments, with_watched
 from evercurrent.warehouse.estimates import Size
 from evercurrent.warehouse.learning import Cold
 from evercurrent.warehouse.monitors import changes_of
@@ -108,8 +109,6 @@ class Core:
 
     def view_segments(self, name: str, snapshot: Snapshot | None = None) -> Store:
         """The segments of a view, by its exact name. At the present version, what has waited for a reader is worked off."""
-        from evercurrent.warehouse.catching_up import current
-
         found = current(self, name) if snapshot is None else snapshot
         return found.stores.get(rows_of(self.design, name), Store())
 
@@ -142,6 +141,7 @@ class Core:
         }
         return self.commit(inputs, batch, begin, {"constraints": checked - begin})
 
+    @again
     def commit(
         self,
         inputs: Mapping[str, Segment],
@@ -157,8 +157,6 @@ class Core:
 
         `beside` are segments for stores that no program reads; `quarantined` says how many changes were set aside.
         """
-        from evercurrent.warehouse.catching_up import new_segments, with_watched
-
         moved, runs = self.moved(inputs)
         moved.added |= beside or {}
         steps = {**steps, "program": sum(r.seconds for r in moved.reports.values())}
@@ -167,6 +165,7 @@ class Core:
         if sources is not None:
             snapshot = replace(snapshot, sources=sources)
         snapshot, watched = with_watched(self, snapshot)
+        runs = tuple(moved_for_watchers(r, watched) for r in runs)
         changes = {name: s for name, s in moved.views.items() if not name.startswith(ASSERTION)} | watched
         listed = {**changes, **{table_store(k): s for k, s in inputs.items() if s.rows}}
         told = changes_of(self, listed, self.version + 1)

@@ -19,10 +19,10 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.publish import withdraw
 from evercurrent.session.compile import Design, compile_all
-from evercurrent.warehouse.catching_up import settle
+from evercurrent.warehouse.catching_up import ground
 from evercurrent.warehouse.filling import fill
 from evercurrent.warehouse.publish import publish
-from evercurrent.warehouse.waiting import LATER, by_changes, is_shared, later, later_design, rows_of
+from evercurrent.warehouse.waiting import LATER, Waiting, by_changes, is_shared, later_design, rows_of
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core
@@ -130,16 +130,19 @@ def compiled(catalog: Catalog, previous: Design) -> tuple[Catalog, Design]:
 
 def finish(core: Core, catalog: Catalog, draft: Draft) -> None:
     """Compile, fill what is new, and commit."""
-    settle(core)
     catalog, design = compiled(catalog, core.design)
+    waiting = Waiting(catalog, design)
+    lazily, queued = ground(core, "lazy", waiting.is_like(core.waiting, "lazy") and not draft.emptied)
+    at_once, waits = ground(core, "hybrid", waiting.is_like(core.waiting, "hybrid") and not draft.emptied)
     old_definitions = core.snapshot.definitions
-    filling = fill(core, catalog, design, frozenset(draft.emptied))
+    filling = fill(at_once, catalog, design, frozenset(draft.emptied))
     stores, report = filling.stores, filling.report
     if design.later.views:
         lazy = by_changes(catalog, design)
-        own = fill(later(core, core.snapshot), lazy, later_design(design), frozenset(draft.emptied))
+        own = fill(lazily, lazy, later_design(design), frozenset(draft.emptied))
         stores |= {LATER + n: s for n, s in own.stores.items() if not is_shared(n)}
         report = report or own.report
+    stores |= {**queued, **waits}
     old = core.catalog, core.design
     core.catalog, core.design = catalog, design
     try:

@@ -59,6 +59,13 @@ class Waiting:
             return "lazy"
         return "hybrid" if view in self.views else None
 
+    def is_like(self, other: Waiting, kind: Kind) -> bool:
+        """Whether the same is kept in the same way of what waits like this."""
+        own, theirs = self.design, other.design
+        if kind == "lazy":
+            return own.lazy == theirs.lazy and own.later == theirs.later
+        return self.held == other.held and own.program == theirs.program
+
     @property
     def states(self) -> dict[str, Schema]:
         """The stores of the relations that are held."""
@@ -154,6 +161,22 @@ def later(core: Core, snapshot: Snapshot) -> Core:
     own = {n.removeprefix(LATER): s for n, s in snapshot.stores.items() if n.startswith(LATER)}
     shared = {n: s for n, s in snapshot.stores.items() if is_shared(n)}
     made.snapshot = Snapshot({**shared, **own}, snapshot.definitions, snapshot.sources)
+    return made
+
+
+def bare(core: Core) -> Core:
+    """A warehouse in which no view is kept, over the present tables."""
+    from evercurrent.warehouse.core import Core as Apart
+
+    made = Apart(core.engine)
+    made.progress = core.progress
+    made.version = core.version
+    made.catalog = core.waiting.catalog
+    made.design = replace(
+        core.waiting.design, program=Program((), ()), later=Program((), ()), lazy=frozenset()
+    )
+    stores = {n: s for n, s in core.snapshot.stores.items() if is_shared(n)}
+    made.snapshot = Snapshot(stores, core.snapshot.definitions, core.snapshot.sources)
     return made
 
 
