@@ -16,9 +16,10 @@ from typing import Any
 
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python import logic
-from evercurrent.frontend.python.interpret import Closure, names_around, read
+from evercurrent.frontend.python.interpret import Closure, read
 from evercurrent.frontend.python.locate import locate
 from evercurrent.frontend.python.opaque import application, is_declared, name_of
+from evercurrent.frontend.python.surroundings import names_around
 from evercurrent.frontend.python.terms import Resists
 from evercurrent.term.nodes import Term
 

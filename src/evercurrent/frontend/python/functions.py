@@ -31,9 +31,10 @@ from evercurrent.frontend.python.block import Block, beside, filtered
 from evercurrent.frontend.python.capture import capture
 from evercurrent.frontend.python.comprehensions import ranged
 from evercurrent.frontend.python.core import AnyQuery, Owner, selected
-from evercurrent.frontend.python.interpret import Reader, names_around
+from evercurrent.frontend.python.interpret import Reader
 from evercurrent.frontend.python.locate import Located, locate
 from evercurrent.frontend.python.query import Query
+from evercurrent.frontend.python.surroundings import names_around
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import Resists
 

@@ -10,20 +10,17 @@ what it is, opaque.
 from __future__ import annotations
 
 import ast
-import builtins
-import dataclasses
-import datetime
-import decimal
 from collections.abc import Callable, Mapping, Sequence
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import FunctionType
 from typing import Any
 
-from evercurrent.data.shapes import make
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python import items, logic, methods, operations
-from evercurrent.frontend.python.annotations import columns_of, is_row_class
+from evercurrent.frontend.python.annotations import is_row_class
+from evercurrent.frontend.python.calling import is_method_of_symbol, is_pure, positional, row_of
 from evercurrent.frontend.python.locate import Located, locate
 from evercurrent.frontend.python.opaque import application, is_declared, name_of, returns
+from evercurrent.frontend.python.surroundings import bound, names_around
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import Resists, is_symbolic
 from evercurrent.term import build
@@ -46,33 +43,6 @@ COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">
 DEPTH = 24
 """How many calls deep functions are looked into."""
 
-PURE: frozenset[Any] = frozenset(
-    (
-        int,
-        float,
-        str,
-        bool,
-        len,
-        abs,
-        min,
-        max,
-        sum,
-        any,
-        all,
-        round,
-        sorted,
-        tuple,
-        list,
-        set,
-        frozenset,
-        dict,
-        range,
-    )
-) | frozenset(
-    (datetime.date, datetime.datetime, datetime.timedelta, decimal.Decimal, ord, chr, repr, zip, enumerate)
-)
-"""What may be called when a query is built: the same constants give the same value."""
-
 
 class Closure:
     """A lambda inside a captured function, with the names that it sees."""
@@ -90,53 +60,11 @@ class Closure:
 
 def read(located: Located, function: FunctionType, args: Sequence[Any], depth: int = 0) -> Any:
     """The value of a function over symbols, from its syntax."""
-    names = _bound(located, function, args)
+    names = bound(located, function, args)
     reader = Reader({**names_around(function), **names}, located, depth)
     if isinstance(located.node, ast.Lambda):
         return reader.expression(located.node.body)
     return reader.body(located.node.body)
-
-
-def _bound(located: Located, function: FunctionType, args: Sequence[Any]) -> dict[str, Any]:
-    parameters = located.node.args
-    if parameters.vararg or parameters.kwarg or parameters.kwonlyargs:
-        raise Resists("it takes any number of arguments", located.node)
-    names = [a.arg for a in (*parameters.posonlyargs, *parameters.args)]
-    defaults = function.__defaults__ or ()
-    missing = len(names) - len(args)
-    if missing < 0 or missing > len(defaults):
-        wanted = f"{len(names)} argument{'' if len(names) == 1 else 's'}"
-        raise QueryError(
-            f"{name_of(function)} takes {wanted}, and here it is given {len(args)}", place=located.place(None)
-        )
-    given = [*args, *(defaults[len(defaults) - missing :] if missing else ())]
-    return dict(zip(names, given, strict=True))
-
-
-class _Names(dict[str, Any]):
-    """Globals are looked up when they are read."""
-
-    def __init__(self, function: FunctionType) -> None:
-        super().__init__()
-        self.function = function
-
-    def __missing__(self, name: str) -> Any:
-        found = self.function.__globals__
-        if name in found:
-            return found[name]
-        if hasattr(builtins, name):
-            return getattr(builtins, name)
-        raise KeyError(name)
-
-
-def names_around(function: FunctionType) -> dict[str, Any]:
-    names: dict[str, Any] = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
-        try:
-            names[name] = cell.cell_contents
-        except ValueError:  # not bound yet
-            continue
-    return {**names, "\0globals": _Names(function)}
 
 
 class Reader:
@@ -411,12 +339,12 @@ class Reader:
         if isinstance(function, Closure) or getattr(function, "_knows_symbols_", False):
             return function(*args, **keywords)
         if is_row_class(function):
-            return _row(function, args, keywords)
-        if _is_method_of_symbol(function) or hasattr(getattr(function, "__self__", None), "_symbolic_"):
+            return row_of(function, args, keywords)
+        if is_method_of_symbol(function) or hasattr(getattr(function, "__self__", None), "_symbolic_"):
             return function(*args, **keywords)
         symbolic = is_symbolic(args) or is_symbolic(keywords)
         if not symbolic and not any(hasattr(a, "_symbolic_") for a in args):
-            if function in PURE or _is_pure_method(function):
+            if is_pure(function):
                 return function(*args, **keywords)
         known = methods.call_builtin(function, args, keywords)
         if known is not NotImplemented:
@@ -428,7 +356,7 @@ class Reader:
     def _unknown(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any], symbolic: bool) -> Any:
         reason = f"it calls {name_of(function)}"
         if keywords and isinstance(function, FunctionType):
-            args, keywords = _positional(function, args, keywords), {}
+            args, keywords = positional(function, args, keywords), {}
         if not is_declared(function) and not keywords and self.depth < DEPTH:
             located = locate(function)
             if located is not None:
@@ -449,62 +377,6 @@ class Reader:
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     sign: eval(f"lambda a, b: a {sign} b") for sign in (*BINARY.values(), *COMPARE.values(), "@")
 }
-
-
-def _is_method_of_symbol(function: Any) -> bool:
-    """A method that `methods.method` made: it is a lambda of ours."""
-    return isinstance(function, FunctionType) and function.__module__ == methods.__name__
-
-
-def _is_pure_method(function: Any) -> bool:
-    """A method of a constant text, number, date or collection."""
-    owner = getattr(function, "__self__", None)
-    plain = (
-        str,
-        bytes,
-        int,
-        float,
-        tuple,
-        frozenset,
-        dict,
-        list,
-        set,
-        datetime.date,
-        datetime.timedelta,
-        decimal.Decimal,
-    )
-    return isinstance(function, BuiltinFunctionType | MethodType) and isinstance(owner, plain)
-
-
-def _row(cls: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """A row of a class. It is made as Python makes it, so that a wrong argument is an error."""
-    columns = columns_of(cls)
-    names = [m.name for m in columns.members]
-    if len(args) > len(names):
-        raise QueryError(f"{cls.__name__} has {len(names)} fields, and {len(args)} values are given")
-    given = {**dict(columns.defaults), **dict(zip(names, args, strict=False)), **keywords}
-    missing = [n for n in names if n not in given]
-    unknown = [n for n in given if n not in names]
-    if missing or unknown:
-        wrong = (
-            f"{cls.__name__} needs {', '.join(missing)}" if missing else f"{cls.__name__} has no {unknown[0]}"
-        )
-        raise QueryError(wrong, hint=f"its fields are {', '.join(names)}")
-    values = [given[n] for n in names]
-    if dataclasses.is_dataclass(cls):
-        made = object.__new__(cls)
-        for name, value in zip(names, values, strict=True):
-            object.__setattr__(made, name, value)
-        return made
-    return make(cls, names, values)
-
-
-def _positional(function: FunctionType, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
-    import inspect
-
-    bound = inspect.signature(function).bind(*args, **keywords)
-    bound.apply_defaults()
-    return bound.args
 
 
 def _word(node: ast.AST) -> str:
