@@ -172,13 +172,16 @@ def hybrid_relations(catalog: Catalog, program: Program) -> frozenset[str]:
 
 
 def lazy_views(catalog: Catalog) -> frozenset[str]:
-    """The views that can wait until they are read: lazy ones that no view and no assertion needs at the commit."""
+    """The views that can wait until they are read: lazy ones that no view and no assertion needs at the commit.
+
+    A view of the policy `full` is recomputed when its tables change, which is at the commit.
+    """
     found: set[str] = set()
     needed = {u.lower() for a in catalog.assertions.values() for u in a.uses}
     for view in reversed(view_order(catalog)):
         if view.inline:
             continue
-        if view.mode == "lazy" and view.name.lower() not in needed:
+        if view.mode == "lazy" and view.policy != "full" and view.name.lower() not in needed:
             found.add(view.name)
         else:
             needed |= {u.lower() for u in view.uses}

@@ -235,7 +235,7 @@ def together(
 def plain_keys(schema: StructType) -> bool:
     """Whether Arrow can tell entries apart as Spark does: no floats, nothing nested."""
     keys = [arrow_schema(schema).field(n).type for n in schema.names if not added(n)]
-    return bool(keys) and not any(pyarrow.types.is_floating(t) or pyarrow.types.is_nested(t) for t in keys)
+    return not any(pyarrow.types.is_floating(t) or pyarrow.types.is_nested(t) for t in keys)
 
 
 def summed(pool: Pool, store: Store, schema: StructType) -> pyarrow.Table:
