@@ -19,7 +19,8 @@ from evercurrent.session.query import reference
 from evercurrent.warehouse.database import Warehouse
 from evercurrent.warehouse.estimates import SizeOf
 from evercurrent.warehouse.parts import kept, stores_of
-from evercurrent.warehouse.strategies import Around, Decision, Outlook
+from evercurrent.warehouse.strategies import Around, Decision, Outlook, Way
+from tests.unit.warehouse.by_evaluator import evaluated
 
 SCHEMA = """
 CREATE TABLE c (id INT PRIMARY KEY, nation STRING);
@@ -45,21 +46,21 @@ VIEWS = {
 
 
 class Chance(Outlook):
-    """Decides at random where a policy leaves a choice."""
+    """Decides at random where a policy leaves a choice; only rules are not there where states are cold."""
 
     dice = random.Random(0)
 
     def decide(
         self, stores: SizeOf, changed: Mapping[str, int], around: Around | None = None
     ) -> dict[str, Decision]:
+        around = replace(around or Around(), sql=True, driver=False)
         found = super().decide(stores, changed, around)
-        chosen: dict[str | None, bool] = {}
+        chosen: dict[str | None, Way] = {}
         for name, d in found.items():
-            free = d.code in ("cheaper", "recompute-cheaper")
-            if free and chosen.setdefault(d.relation, self.dice.random() < 0.5):
-                found[name] = replace(d, strategy="full", way="fill")
-            elif free:
-                found[name] = replace(d, strategy="keyed", way="rules")
+            if d.code in ("cheaper", "recompute-cheaper", "cold", "fill-due"):
+                there = [w for w in d.ways if w != "rules" or d.relation not in around.cold]
+                way = chosen.setdefault(d.relation, self.dice.choice(there))
+                found[name] = replace(d, strategy="keyed" if way == "rules" else "full", way=way)
         return found
 
 
@@ -83,7 +84,7 @@ def check(db: Warehouse, before: dict[str, ZSet], since: int) -> None:
         assert change == rows - before.get(view.name, ZSet()) or view.name not in before, view.name
         before[view.name] = rows
     # No store is left behind that no one keeps.
-    known = stores_of(kept(core.program, core.catalog))
+    known = stores_of(kept(core.program, core.catalog, core.snapshot.cold))
     stray = [
         n
         for n in core.snapshot.stores
@@ -117,10 +118,11 @@ def batch(dice: random.Random, db: Warehouse) -> dict[str, list[dict[str, Any]]]
     return result
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(4))
 def test_any_choice_gives_the_same_views(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "private", lambda spark: None)
     monkeypatch.setattr("evercurrent.warehouse.core.Outlook", Chance)
+    monkeypatch.setattr("evercurrent.warehouse.remaking.computed", evaluated)
     monkeypatch.setattr("evercurrent.warehouse.database.publish", lambda core: None)
     monkeypatch.setattr("evercurrent.warehouse.definitions.publish", lambda core: None)
     dice = Chance.dice = random.Random(seed)
@@ -133,16 +135,19 @@ def test_any_choice_gives_the_same_views(seed: int, tmp_path: Path, monkeypatch:
     db.execute("CREATE ASSERTION" + assertion)
     before: dict[str, ZSet] = {}
     check(db, before, db.version)
-    used = set()
+    used, colds = set(), set()
     for _ in range(6):
         changes, since = batch(dice, db), db.version
         if changes:
-            used |= {v.strategy for v in db.apply(changes).views}
+            used |= {v.way for v in db.apply(changes).views}
             check(db, before, since)
-    assert {"full", "keyed"} <= used
+            colds |= db._core.snapshot.cold.keys()
+    assert {"rules", "sql", "fill"} <= used and colds
     name = dice.choice(["spend", "reach", "padded"])
     db.execute(f"CREATE OR REPLACE VIEW {name} AS {VIEWS[name]}", policy="incremental")
+    cold = db._core.snapshot.cold
     db = Warehouse(None, tmp_path / "w")
+    assert db._core.snapshot.cold == cold and db._core.program.views[name] not in cold
     before = {}
     check(db, before, db.version)
     for _ in range(2):
