@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.classes import Schema
-from evercurrent.catalog.dependencies import dependants
 from evercurrent.catalog.extents import tables_of
-from evercurrent.catalog.lookup import unknown
-from evercurrent.catalog.wellformed import check
+from evercurrent.catalog.without_classes import defines_anew, without_classes
 from evercurrent.errors import QueryError
 from evercurrent.frontend.odl.resolve import classes_of
+from evercurrent.frontend.oql.names import NAMES
 from evercurrent.objects.space import Space
 from evercurrent.session.installation import defining, install
+from evercurrent.session.oql import translated_anew
+from evercurrent.session.tables import Table
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
@@ -85,7 +86,9 @@ def add_classes(session: Session, schema: Schema) -> None:
     before = space.schema
     try:
         space.add(schema)
-        install(session, replace(catalog, tables=tables, schema=schema))
+        catalog = replace(catalog, tables=tables, schema=schema)
+        # Which function an operation is, is written out in the views that call it.
+        install(session, translated_anew(catalog) if defines_anew(schema, new) else catalog)
     except BaseException:
         space.remove(before)
         raise
@@ -94,33 +97,16 @@ def add_classes(session: Session, schema: Schema) -> None:
 def drop_classes(session: Session, names: list[str]) -> None:
     """Drop classes with their objects; refused where other classes, views or assertions need them."""
     with defining(session):
-        schema = session.catalog.schema
-        for name in names:
-            if session.space is None or name not in schema.classes:
-                raise unknown("class", name, list(schema.classes))
-        tables = {t.name.lower() for name in names for t in tables_of(schema, name)}
-        left = Schema({n: c for n, c in schema.classes.items() if n not in names})
-        needed = [f"class {c.name}" for name in names for c in schema.subclasses(name) if c.name not in names]
-        if not needed:
-            try:
-                check(left)
-            except QueryError as problem:
-                needed.append(problem.message)
-        for table in sorted(tables):
-            needed += [str(d) for d in dependants(session.catalog, table) if d.name.lower() not in tables]
-        if needed:
-            raise QueryError(
-                f"class {', '.join(names)} cannot be dropped: {', '.join(dict.fromkeys(needed))}",
-                hint="drop what depends on it first",
-            )
+        lost = set(session.catalog.objects) - set(without_classes(session.catalog, names).objects)
         space = session.space
         assert space is not None
     with space.changing():
         for name in names:
             for thing in list(space.kinds[name]):
                 space.delete(thing)
+        for name in lost:
+            Table(session, NAMES).delete({"name": name})
     with defining(session):
-        catalog = session.catalog
-        space.remove(left)
-        rest = {k: t for k, t in catalog.tables.items() if k not in tables}
-        install(session, replace(catalog, tables=rest, schema=left))
+        catalog = without_classes(session.catalog, names)
+        space.remove(catalog.schema)
+        install(session, catalog)

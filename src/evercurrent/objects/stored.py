@@ -145,6 +145,12 @@ class StoredSpace(Space):
             told = frozenset(range(len(kind.sheets)))
             self.rewrite(kind, Traits(told=told))
 
+    def remove(self, schema: Schema) -> None:
+        lost = [kind for name, kind in self.kinds.items() if name not in schema.classes]
+        super().remove(schema)
+        for thing in [t for t in self.handles.values() if t._kind in lost]:
+            self.bury(thing, thing._kind.deleted)
+
     def rewrite(self, kind: Kind, traits: Traits) -> None:
         from evercurrent.objects.building import rewrite
 

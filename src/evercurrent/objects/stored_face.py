@@ -6,13 +6,18 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.classes import Schema
-from evercurrent.errors import UnsupportedError
 from evercurrent.objects.face import ObjectFace
 
 if TYPE_CHECKING:
     from evercurrent.objects.entities import Entity
     from evercurrent.objects.stored import StoredSession, StoredSpace
     from evercurrent.warehouse.core import Core
+
+
+def unchanged(before: Schema, after: Schema) -> Schema:
+    """The classes that are the same as before, and extend the same."""
+    same = {n for n in before.classes.keys() & after.classes.keys() if before.lineage(n) == after.lineage(n)}
+    return Schema({n: c for n, c in after.classes.items() if n in same})
 
 
 class StoredFace(ObjectFace):
@@ -31,11 +36,11 @@ class StoredFace(ObjectFace):
             self._objects = StoredSession(self)  # type: ignore[arg-type]
         schema = self._core.catalog.schema
         space: StoredSpace | None = self._objects.space
-        if schema and (space is None or space.schema != schema):
+        if (schema or space is not None) and (space is None or space.schema != schema):
             if space is None:
                 space = self._objects.space = StoredSpace(self._objects)
             space.bodies.update(self._bodies or {})
-            space.remove(schema)
+            space.remove(unchanged(space.schema, schema))
             space.add(schema)
         return self._objects
 
@@ -52,14 +57,17 @@ class StoredFace(ObjectFace):
         handles, `bind_operations` gives functions of no name once more after opening the database again.
         """
         from evercurrent.frontend.odl.resolve import bind, classes_of
+        from evercurrent.warehouse.classes import replace_classes
 
-        if replacing:
-            raise UnsupportedError("replacing classes is not there on Spark yet")
         with self._core.lock:
             before = self._core.catalog.schema
-            schema = classes_of(text, before)
+            schema = classes_of(text, before, replacing=replacing)
             bound = bind(schema, operations or {})
-            self._declare(schema, bound, before)
+            gone = [n for n, c in before.classes.items() if schema.classes[n] is not c]
+            if gone:
+                replace_classes(self, bound, gone)  # type: ignore[arg-type]
+            else:
+                self._declare(schema, bound, before)
 
     def declare(self, *entities: type[Entity]) -> None:
         """Declare classes that are written in Python; classes that are declared already get their methods again."""
@@ -104,8 +112,11 @@ class StoredFace(ObjectFace):
         bind(self, name, thing)  # type: ignore[arg-type]
 
     def drop_class(self, name: str) -> None:
-        """Classes stay once they are declared."""
-        raise UnsupportedError(f"class {name} cannot be dropped: this is not there on Spark yet")
+        """Drop a class and its objects; refused while classes, views or assertions need it."""
+        from evercurrent.warehouse.classes import drop_classes
+
+        with self._core.lock:
+            drop_classes(self, [name])  # type: ignore[arg-type]
 
     def _require_no_transaction(self, what: str) -> None:
         raise AssertionError(what)

@@ -11,23 +11,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evercurrent.calculus.codec import encode
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.classes import Operation, Schema
 from evercurrent.catalog.extents import tables_of
+from evercurrent.catalog.without_classes import without_classes
 from evercurrent.data.types import Reference
 from evercurrent.engine.spark.types import require_stored
 from evercurrent.errors import EvercurrentError, QueryError
 from evercurrent.frontend.odl.resolve import bind
+from evercurrent.frontend.odl.show import odl
+from evercurrent.frontend.oql.names import NAMES
 from evercurrent.session.kept_operations import SELF, KeptOperation
 from evercurrent.session.oql import translated_anew
 from evercurrent.session.oql_methods import capturing
 from evercurrent.term.located import can_be_found, path_of
 from evercurrent.term.nodes import Variable
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.drafts import Definition, change
+from evercurrent.warehouse.drafts import Definition, change, named, together
+
+if TYPE_CHECKING:
+    from evercurrent.warehouse.database import Warehouse
 
 
 def with_classes(catalog: Catalog, schema: Schema) -> Catalog:
@@ -46,18 +52,78 @@ def with_classes(catalog: Catalog, schema: Schema) -> Catalog:
     return catalog
 
 
+def stored(catalog: Catalog, before: Catalog) -> Catalog:
+    """The catalog, if all that is new in its tables can be kept."""
+    for key, table in catalog.tables.items():
+        if table is not before.tables.get(key):
+            for c in table.columns:
+                require_stored(c.type)
+    return catalog
+
+
 def create_classes(core: Core, schema: Schema, text: str) -> None:
     """Declare classes: their tables, their ODL among the definitions, and what their operations mean."""
     before = core.catalog
     new = [name for name in schema.classes if name not in before.schema.classes]
     schema, operations = keeping(schema, [f"{n}.{o.name}" for n in new for o in schema.classes[n].operations])
-    catalog = with_classes(before, schema)
-    for key, table in catalog.tables.items():
-        if key not in before.tables:
-            for c in table.columns:
-                require_stored(c.type)
+    catalog = stored(with_classes(before, schema), before)
     classes = {"kind": "classes", "name": ", ".join(new), "text": text, "policy": None}
     change(core, translated_anew(catalog), "CREATE CLASS", classes, *operations)
+
+
+def drop_classes(db: Warehouse, names: list[str]) -> None:
+    """Drop classes with their objects; refused where other classes, views or assertions need them."""
+    db._require_no_transaction("DROP CLASS")
+    without_classes(db._core.catalog, names)
+    delete_objects(db, names)
+    without(db._core, names)
+
+
+def replace_classes(db: Warehouse, schema: Schema, names: list[str]) -> None:
+    """Put classes of a larger schema in the place of those that are there under these names, whose objects go."""
+    core = db._core
+    db._require_no_transaction("CREATE CLASS")
+    stored(with_classes(without_classes(core.catalog, names), schema), core.catalog)  # or nothing is deleted
+    delete_objects(db, names)
+    with together(core):
+        without(core, names)
+        left = core.catalog.schema.classes
+        new = {n: c for n, c in schema.classes.items() if n not in left}
+        create_classes(core, Schema({**left, **new}), odl(Schema(new)))
+
+
+def delete_objects(db: Warehouse, names: list[str]) -> None:
+    """Delete the objects that others may refer to, those of classes that extend one that stays; the others go with their tables."""
+    schema = db._core.catalog.schema
+    special = [n for n in names if (parent := schema.classes[n].parent) is not None and parent not in names]
+    lost = [n for n, of in db._core.catalog.objects.items() if of in names]
+    if special or lost:
+        with db.transaction():
+            for thing in [t for n in special for t in db.extent(n)]:
+                db.delete(thing)
+            for name in lost:
+                db.table(NAMES).delete({"name": name})
+
+
+def without(core: Core, names: list[str]) -> None:
+    """Take classes out of the catalog and of the definitions."""
+    before = core.catalog
+    catalog = without_classes(before, names)
+    dropped = {("object", n) for n in before.objects if n not in catalog.objects}
+    dropped |= {("import", a) for a in before.aliases if a not in catalog.aliases}
+    dropped |= {("operation", f"{n}.{o.name}") for n in names for o in before.schema.classes[n].operations}
+    edited: dict[tuple[str, str], Definition] = {}
+    for d in core.definitions:
+        if d["kind"] == "classes":
+            declared = d["name"].split(", ")
+            left = [n for n in declared if n not in names]
+            if not left:
+                dropped.add(named(d))
+            elif left != declared:
+                text = odl(Schema({n: catalog.schema.classes[n] for n in left}))
+                edited[named(d)] = {**d, "name": ", ".join(left), "text": text}
+    emptied = frozenset(before.tables.keys() - catalog.tables.keys())
+    change(core, catalog, "DROP CLASS", dropped=dropped, edited=edited, emptied=emptied)
 
 
 # --- operations --------------------------------------------------------------------------------------------

@@ -131,14 +131,12 @@ def with_uses(view: View) -> View:
 
 
 def can_be_drafted(core: Core, statement: Statement) -> bool:
-    """Whether a statement can be one version with other definitions: what ends the rows of a table stands alone."""
+    """Whether a statement can be one version with other definitions: who replaces a table looks at the rows that refer to it."""
     match statement:
         case CreateTable(table):
             return core.catalog.relation(table.name) is None
-        case CreateView() | CreateAssertion():
+        case CreateView() | CreateAssertion() | DropRelation():
             return True
-        case DropRelation(kind):
-            return kind != "table"
         case _:
             return False
 
@@ -245,7 +243,8 @@ def drop(core: Core, kind: str, name: str, quietly: bool, cascade: bool) -> None
         else:
             dropped.add((dependant.kind, dependant.name.lower()))
     catalog = removed(catalog, kind, name)
-    change(core, catalog, f"DROP {kind.upper()}", dropped=dropped, edited=edited)
+    emptied = frozenset({name.lower()} if kind == "table" else ())  # another of this name would be empty
+    change(core, catalog, f"DROP {kind.upper()}", dropped=dropped, edited=edited, emptied=emptied)
 
 
 def without_references(core: Core, child: str, parent: str) -> Definition:

@@ -135,11 +135,12 @@ def finish(core: Core, catalog: Catalog, draft: Draft) -> None:
     lazily, queued = ground(core, "lazy", waiting.is_like(core.waiting, "lazy") and not draft.emptied)
     at_once, waits = ground(core, "hybrid", waiting.is_like(core.waiting, "hybrid") and not draft.emptied)
     old_definitions = core.snapshot.definitions
-    filling = fill(at_once, catalog, design, frozenset(draft.emptied))
+    emptied = frozenset(draft.emptied & catalog.tables.keys())  # of those that are gone nothing is left to be wrong
+    filling = fill(at_once, catalog, design, emptied)
     stores, report = filling.stores, filling.report
     if design.later.views:
         lazy = by_changes(catalog, design)
-        own = fill(lazily, lazy, later_design(design), frozenset(draft.emptied))
+        own = fill(lazily, lazy, later_design(design), emptied)
         stores |= {LATER + n: s for n, s in own.stores.items() if not is_shared(n)}
         report = report or own.report
     stores |= {**queued, **waits}
