@@ -163,8 +163,8 @@ def rewrite(kind: Kind, traits: Traits, readers: Readers) -> None:
             names[f"{PRIVATE}t{i}"] = space.kinds[f.type.target].cls
     for n, _ in traits.reads:
         table = kind.sheets[n].table
-        names[f"{PRIVATE}i{n}"] = readers.trigger(table, 1, traits.journal)
-        names[f"{PRIVATE}d{n}"] = readers.trigger(table, -1, traits.journal)
+        names[f"{PRIVATE}i{n}"] = readers.apart(table, 1, traits.journal, True)
+        names[f"{PRIVATE}d{n}"] = readers.apart(table, -1, traits.journal, True)
     if traits == kind.traits:
         return
     kind.traits = traits

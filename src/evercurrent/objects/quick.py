@@ -39,6 +39,7 @@ class Way:
     cell: Function | None  # from an element to what stands in a row; None: the element itself, or its oid
     refers: bool
     insert: Trigger | None  # None: a change takes a transaction
+    join: Callable[[Any, Any], object]  # the same, of the owner and the element
     delete: Trigger | None
     journal: bool
     slow: dict[str, Method]
@@ -73,6 +74,7 @@ def quicken(space: Space, kind: Kind, f: Field, readers: Readers, alive: dict[An
         None if isinstance(t, Reference) or is_plain(t) else cls.element_inside,
         noted,
         None if told or noted else readers.trigger(table, 1, journal) if read else unread,
+        unread if told or noted or not read or place.position else readers.apart(table, 1, journal, False),
         None if told else readers.trigger(table, -1, journal) if read else unread,
         journal and read,
         {},
@@ -86,7 +88,7 @@ def quicken(space: Space, kind: Kind, f: Field, readers: Readers, alive: dict[An
         cls.append = cls.insert_element = appending(way, isinstance(t, Reference))
 
 
-def unread(row: Row) -> None:
+def unread(*row: Any) -> None:
     """Nobody reads the table."""
 
 
@@ -114,8 +116,8 @@ def through_inverse(f: Field, inverse: str) -> tuple[Method, Method]:
 
 def adding(way: Way, reference: bool) -> Method:
     """`add`, for the element that is one already and for a table that nobody must be told of; else the general way."""
-    session, alive, exact, insert = way.space.session, way.alive, way.exact, way.insert
-    journal, put, rescue = way.journal, set.add, way.space.rescue
+    session, alive, exact, insert, join = way.space.session, way.alive, way.exact, way.insert, way.join
+    journal, put, drop, rescue = way.journal, set.add, set.discard, way.space.rescue
     done = way.space.journal_of_triggers().clear
     general = adding_pending(way, reference)
     if insert is None or exact is None:
@@ -132,14 +134,16 @@ def adding(way: Way, reference: bool) -> Method:
 
     def add(self: Any, element: Any) -> None:
         if type(element) is exact and session.idle and len(alive) == 1:  # so it is an object
-            if element in self:
+            size = len(self)
+            put(self, element)
+            if len(self) == size:
                 return
             try:
-                insert((self.owner.oid, element.oid))  # type: ignore[attr-defined]
+                join(self.owner, element)
             except BaseException as error:
+                drop(self, element)
                 rescue(error, journal)
                 raise
-            put(self, element)
             if journal:
                 done()
         else:

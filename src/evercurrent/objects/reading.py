@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables
+from evercurrent.data.types import Reference
 from evercurrent.delta.program import Input, Keyed, Lookup, Program
 from evercurrent.session.feed import Trigger
 from evercurrent.session.lazy import used_columns
+from evercurrent.term.nodes import Column
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
@@ -54,6 +57,21 @@ class Readers:
 
     def trigger(self, table: str, sign: int, journal: bool) -> Trigger:
         return self.session.maintenance.trigger(self.names[table], sign, journal)
+
+    def apart(self, table: str, sign: int, journal: bool, of_class: bool) -> Callable[..., object]:
+        """The trigger of a table that takes the columns one by one, and objects where they refer to any.
+
+        Of the table of a class the first one is the identity itself: the object is not there yet when it comes.
+        """
+        name = self.names[table]
+        maintenance = self.session.maintenance
+        programs = (maintenance.design.program, maintenance.design.later)
+        (source, *_) = [r for p in programs for r in p.relations if isinstance(r, Input) and r.name == name]
+        return maintenance.apart(name, sign, journal, _things(source.columns, 1 if of_class else 0))
+
+
+def _things(columns: Sequence[Column], first: int) -> frozenset[int]:
+    return frozenset(i for i, c in enumerate(columns) if i >= first and isinstance(c.type, Reference))
 
 
 def torn(program: Program, table: str) -> bool:

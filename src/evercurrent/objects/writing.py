@@ -62,15 +62,25 @@ def _cell(f: Field, held: str) -> str:
     return f"{PRIVATE}in{f.position}({held})"
 
 
-def row_source(sheet: Sheet, held: Mapping[int, str], oid: str, wanted: frozenset[int] | None = None) -> str:
-    """The row of a sheet; `held` says where the values of fields are (else in the slots of `self`)."""
+def row_source(sheet: Sheet) -> str:
+    """The row of a sheet, off the slots of `self`."""
+    cells = ["self.oid", *(_cell(f, f"self._{f.position}") for f in sheet.fields)]
+    return f"({', '.join(cells)},)"
+
+
+def columns_source(sheet: Sheet, held: Mapping[int, str], oid: str, wanted: frozenset[int]) -> str:
+    """The columns of a sheet as a trigger takes them: what nobody wants is None, and a reference is the object itself.
+
+    `held` says where the values of fields are (else in the slots of `self`).
+    """
     cells = [oid]
     for f in sheet.fields:
-        if wanted is not None and f.position not in wanted:
+        there = held.get(f.position, f"self._{f.position}")
+        if f.position not in wanted:
             cells.append("None")
         else:
-            cells.append(_cell(f, held.get(f.position, f"self._{f.position}")))
-    return f"({', '.join(cells)},)"
+            cells.append(there if isinstance(f.type, Reference) else _cell(f, there))
+    return ", ".join(cells)
 
 
 def rows_source(kind: Kind) -> str:
@@ -84,7 +94,7 @@ def rows_source(kind: Kind) -> str:
     lines += [f"    self._{f.position} = s[{i}]" for i, f in enumerate(kept) if not f.many]
     where = {f.position: i for i, f in enumerate(kept)}
     for n, sheet in enumerate(kind.sheets):
-        lines += [f"def row_{n}(self):", f"    return {row_source(sheet, {}, 'self.oid')}"]
+        lines += [f"def row_{n}(self):", f"    return {row_source(sheet)}"]
         cells = ["oid"]
         for f in sheet.fields:
             cells.append(f"s[{where[f.position]}]" if f.many else _cell(f, f"s[{where[f.position]}]"))
@@ -190,9 +200,11 @@ def setter_source(kind: Kind, f: Field, traits: Traits) -> str:
     lines.append(f"    if len({p}A) == 1:")
     told = any(f in kind.sheets[n].fields for n in traits.told)
     if not told and i not in traits.guarded:
-        quick = [f"{p}d{n}({row_source(kind.sheets[n], {i: 'old'}, 'self.oid', w)})" for n, w in reading]
+        quick = [f"{p}d{n}({columns_source(kind.sheets[n], {i: 'old'}, 'self.oid', w)})" for n, w in reading]
         quick += write
-        quick += [f"{p}i{n}({row_source(kind.sheets[n], {i: 'value'}, 'self.oid', w)})" for n, w in reading]
+        quick += [
+            f"{p}i{n}({columns_source(kind.sheets[n], {i: 'value'}, 'self.oid', w)})" for n, w in reading
+        ]
         if reading:
             quick = _attempt(quick, [f"self._{i} = old"], traits)
         quick += _other_end(kind, f, "old", False, False) + _other_end(kind, f, "value", True, False)
@@ -247,7 +259,7 @@ def constructor_source(kind: Kind, traits: Traits, make: bool = False) -> str:
         held = {f.position: local[f.position] for f in singles}
         quick, claim = _keys(kind, local)
         quick.append(f"{p}oid = len({p}live)")
-        triggers = [f"{p}i{n}({row_source(kind.sheets[n], held, f'{p}oid', w)})" for n, w in traits.reads]
+        triggers = [f"{p}i{n}({columns_source(kind.sheets[n], held, f'{p}oid', w)})" for n, w in traits.reads]
         quick += _attempt(triggers, [], traits) if triggers else []
         quick += join + noted + claim
         for f in quick_ends:

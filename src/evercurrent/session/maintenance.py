@@ -8,7 +8,7 @@ their changes then reach the views that read them through the program, as those 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import cast
+from typing import Any, cast
 
 from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.catalog import Catalog
@@ -167,3 +167,15 @@ class Maintenance:
     def trigger(self, table: str, sign: int, journal: bool = False) -> Callable[[Row], object]:
         """The function of one row of a table that comes (+1) or goes (-1): no watching, undo if there is a `journal`."""
         return self.lazy.trigger(table, sign, self.engine.trigger(table, sign, journal))
+
+    def apart(self, table: str, sign: int, journal: bool, things: frozenset[int]) -> Callable[..., object]:
+        """The same of the columns, one by one; at `things` are those that a row refers to by their keys."""
+        if table not in self.lazy.inputs:
+            return self.engine.apart(table, sign, journal, things)
+        change = self.trigger(table, sign, journal)
+
+        def whole(*columns: Any) -> object:
+            cells = ((i in things and c is not None, c) for i, c in enumerate(columns))
+            return change(tuple([c.oid if refers else c for refers, c in cells]))
+
+        return whole

@@ -155,7 +155,7 @@ def test_what_is_interrupted_leaves_views_right(db: ec.Database) -> None:
         if n.startswith("__ec_i") and n[6:].isdigit() and names[n].__name__.startswith("insert")
     ][:1]
 
-    def interrupted(row: Any) -> None:
+    def interrupted(*columns: Any) -> None:
         raise KeyboardInterrupt
 
     names[insert] = interrupted  # until the triggers are taken anew

@@ -99,7 +99,7 @@ class Core:
         self._variants: dict[tuple[frozenset[str], bool], Variant] = {}
         self._asked: frozenset[str] | None = None
         self._transactions: Variant | None = None
-        self._triggers: dict[tuple[str, int, bool], Callable[[Row], None]] = {}
+        self._triggers: dict[tuple[str, int, bool, frozenset[int] | None], Callable[..., None]] = {}
         self._finalizers: dict[str, str] | None = None
         self._flush: Callable[[], None] | None = None
 
@@ -132,20 +132,23 @@ class Core:
             self._transactions = self.variant(self._asked, True)
         return self._transactions
 
-    def trigger(self, table: str, sign: int, journal: bool = False) -> Callable[[Row], None]:
-        found = self._triggers.get((table, sign, journal))
+    def trigger(
+        self, table: str, sign: int, journal: bool = False, things: frozenset[int] | None = None
+    ) -> Callable[..., None]:
+        found = self._triggers.get((table, sign, journal, things))
         if found is None and (table not in self.emitter.numbers or self.is_quiet(table)):
             return unread
         if found is None:
             variant = self.variant(frozenset(), journal)
-            name, source = self.emitter.trigger(table, sign, journal)
+            name, source = self.emitter.trigger(table, sign, journal, things)
             for key, value in self.emitter.namespace.objects.items():
                 variant.namespace.setdefault(key, value)
             self.files.append(load(source, variant.namespace, "one row"))
             if self.waiting or self.lone:
                 self._flusher()  # whoever reads first should not wait for the compiler
-            variant.pieces[f"{table}\x00{sign}"] = source
-            found = self._triggers[(table, sign, journal)] = variant.namespace[name]
+            if things is None:
+                variant.pieces[f"{table}\x00{sign}"] = source
+            found = self._triggers[(table, sign, journal, things)] = variant.namespace[name]
         return found
 
     def _flusher(self) -> Callable[[], None]:
@@ -308,7 +311,7 @@ NOTHING: tuple[Run | None, Callable[[], None]] = (None, lambda: None)
 """For inputs that the program does not know."""
 
 
-def unread(row: Row) -> None:
+def unread(*columns: Any) -> None:
     """The trigger of a table that no view reads."""
 
 

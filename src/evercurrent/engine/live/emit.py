@@ -26,11 +26,13 @@ from evercurrent.delta.program import (
     Input,
     Keyed,
     Linear,
+    Lookup,
     Program,
     Ranked,
     Relation,
     Rule,
 )
+from evercurrent.engine.live.changes import changes_of, write_changes
 from evercurrent.engine.live.defer import deferred, lone_rows
 from evercurrent.engine.live.keyed import is_unit, write_finalizer
 from evercurrent.engine.live.layout import Layout, Storage
@@ -45,10 +47,10 @@ from evercurrent.engine.live.plan import (
     plan_for,
     reachable,
 )
-from evercurrent.engine.live.rules import Place, Sink, write_rules
+from evercurrent.engine.live.rules import Given, Place, Sink, wants_row, write_rules
 from evercurrent.engine.live.runtime.fixpoint import Moving, Round, empty
 from evercurrent.engine.live.runtime.ordered import Groups, difference
-from evercurrent.engine.live.scope import Locals
+from evercurrent.engine.live.scope import Locals, tuple_of
 from evercurrent.engine.live.steps import constant_count, fans_out
 from evercurrent.engine.live.writer import Namespace, Writer, remark
 from evercurrent.term.functions.table import NAMES
@@ -259,8 +261,11 @@ class Emitter:
             found[name] = Target(
                 storage.layout, self.states[name], tuple(touches), tuple(groups), journal, loan
             )
+        direct = self._direct(plan) if fast else {}
         for name, n in self.numbers.items():
-            if name not in found:
+            if name in direct:
+                found[name] = found[direct[name]]
+            elif name not in found:
                 found[name] = Sink(f"d{n}", alone.get(name), name in self.bodies)
         return found
 
@@ -370,24 +375,41 @@ class Emitter:
 
     # --- fast triggers -------------------------------------------------------------------------------------
 
-    def trigger(self, name: str, sign: int, journal: bool = False) -> tuple[str, str]:
-        """The function for one row of an input that comes or goes, and its name. It needs the variant without watching."""
+    def trigger(
+        self, name: str, sign: int, journal: bool = False, things: frozenset[int] | None = None
+    ) -> tuple[str, str]:
+        """The function for one row of an input that comes or goes, and its name. It needs the variant without watching.
+
+        With `things` it takes the columns one by one, and for those at these positions the things that are referred to.
+        """
         plan = plan_for(self.program, frozenset())
         self.checked = frozenset()
         waiting = deferred(self.program, self.hybrid, ()) | lone_rows(self.program)
         moved, rules = reachable(plan, name, waiting)
         own = self.moving(plan.rules.get(name, ()))
-        single = self._single(moved, own, rules, sign)
+        direct = self._direct(plan)
+        single = {n: local for n, local in self._single(moved, own, rules, sign).items() if n not in direct}
+        # What is written here goes straight into the rows; what stages write still gathers.
+        gathered = {rule.into for rule in rules if rule.on != name and rule.on not in single}
+        moved = [r for r in moved if r.name not in direct or r.name in gathered]
         function = f"{'insert' if sign > 0 else 'delete'}_{self.numbers[name]}"
+        given = None
+        if things is not None:
+            (source,) = [r for r in self.program.relations if r.name == name]
+            assert isinstance(source, Input)
+            given = Given(tuple(f"a{i}" for i in range(len(source.columns))), things)
+            function += "_apart"
         w = Writer()
         place = self._place(w, self.targets(plan, journal, single, fast=True), Locals())
         w.line(f"# {remark(name)}: one row {'comes' if sign > 0 else 'goes'}")
-        with w.block(f"def {function}(r):"):
+        with w.block(f"def {function}({'r' if given is None else ', '.join(given.names)}):"):
+            if given is not None and any(map(wants_row, own)):
+                w.line(f"r = {tuple_of(given.source(i, True) for i in range(len(given.names)))}")
             for r in moved:
                 if r.name in single:
                     local = single[r.name]
                     w.line(f"{local}_old = {local}_new = None" if isinstance(r, Keyed) else f"{local} = None")
-            write_rules(place, in_turn(own), "r", "1" if sign > 0 else "(-1)")
+            write_rules(place, in_turn(own), "r", "1" if sign > 0 else "(-1)", given)
             for r in moved:
                 self._follow(place, plan, r, single, sign, own, journal)
         w.line()
@@ -396,6 +418,22 @@ class Emitter:
     def moving(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
         """Without those that add to lent states: outside a transaction these move by themselves."""
         return tuple(r for r in rules if r.into not in self.storages or self.storages[r.into].loan is None)
+
+    def _direct(self, plan: Plan) -> dict[str, str]:
+        """Sums of which nothing follows but their rows, and the states that these go into, one by one."""
+        asked = {
+            s.state for rules in plan.rules.values() for r in rules for s in r.steps if isinstance(s, Lookup)
+        }
+        found = {}
+        for r in self.program.relations:
+            if not isinstance(r, Linear) or r.state is None or r.state in asked:
+                continue
+            rules = plan.rules.get(r.name, ())
+            layout = self.storages[r.state].layout
+            followed = any(isinstance(k, Keyed) and k.state == r.state for k in self.program.relations)
+            if len(rules) == 1 and layout.payload == "count" and not layout.others and not followed:
+                found[r.name] = r.state
+        return found
 
     def _single(
         self, moved: list[Relation], own: Sequence[Rule], rules: list[Rule], sign: int
@@ -435,12 +473,19 @@ class Emitter:
             return
         local = single[r.name]
         rules = plan.rules.get(r.name, ())
-        inner = Place(w, place.namespace, place.fresh, self.targets(plan, journal), place.states)
+        inner = Place(w, place.namespace, place.fresh, self.targets(plan, journal, fast=True), place.states)
         if isinstance(r, Keyed):
-            with w.block(f"if {local}_old != {local}_new:"):
-                for row, weight in ((f"{local}_old", -1), (f"{local}_new", 1)):
+            old, new = f"{local}_old", f"{local}_new"
+            with w.block(f"if {old} != {new}:"):
+                changes = changes_of(inner, r, in_turn(rules))
+                if changes is not None:
+                    with w.block(f"if {old} is not None and {new} is not None:"):
+                        write_changes(inner, changes, old, new)
+                    w.open("else:")
+                for row, weight in ((old, -1), (new, 1)):
                     with w.block(f"if {row} is not None:"):
                         self._inline(inner, rules, row, weight)
+                w.close(w.depth - (changes is not None))
             return
         (writer,) = [rule for rule in own if rule.into == r.name]
         weight = constant_count(writer, sign, self.layouts()) or 0

@@ -172,6 +172,10 @@ class LiveEngine:
         """The function of one row that comes (+1) or goes (-1): no watching; with `journal`, `undo` takes it back."""
         return self.core.trigger(table, sign, journal)
 
+    def apart(self, table: str, sign: int, journal: bool, things: frozenset[int]) -> Callable[..., None]:
+        """The same of its columns, one by one; for those at `things`, the things that a row refers to by their keys."""
+        return self.core.trigger(table, sign, journal, things)
+
     def is_quiet(self, table: str) -> bool:
         """Whether the change of a row moves nothing outside a transaction."""
         return self.core.is_quiet(table)

@@ -16,6 +16,7 @@ from evercurrent.data.types import Array, Collection, Map
 from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule, Step, Where
 from evercurrent.engine.live.borrowing import borrow
 from evercurrent.engine.live.layout import Layout
+from evercurrent.engine.live.lent import KEY
 from evercurrent.engine.live.paths import Target
 from evercurrent.engine.live.reads import enter
 from evercurrent.engine.live.scope import Locals, Scope, tuple_of
@@ -56,11 +57,27 @@ class Place:
     states: Mapping[str, Target]
 
 
-def write_rules(place: Place, turn: Sequence[tuple[Rule, int]], row: str, weight: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The columns of a row as locals of their own; those at `things` hold the things that the row refers to."""
+
+    names: tuple[str, ...]
+    things: frozenset[int]
+
+    def source(self, i: int, nullable: bool) -> str:
+        name = self.names[i]
+        if i not in self.things:
+            return name
+        return f"(None if {name} is None else {name}.{KEY})" if nullable else f"{name}.{KEY}"
+
+
+def write_rules(
+    place: Place, turn: Sequence[tuple[Rule, int]], row: str, weight: str, given: Given | None = None
+) -> None:
     """Rules for the row in the local `row`, of the weight that the source `weight` gives, in turn.
 
     Each comes with the sign of the rows that it is for (0: all); that is tested unless the weight is a constant. Rules
-    that begin alike share their beginning (see `share`).
+    that begin alike share their beginning (see `share`). With `given`, `row` is there only for rules that want all of it.
     """
     known = None if weight.isidentifier() else int(weight.strip("()"))
     own = [(rule, sign if known is None else 0) for rule, sign in turn if known is None or sign * known >= 0]
@@ -68,10 +85,22 @@ def write_rules(place: Place, turn: Sequence[tuple[Rule, int]], row: str, weight
     chains = [_chain(rule, sign, layouts) for rule, sign in own]
     scope = Scope(place.writer, place.namespace, place.fresh, [t for c in chains for t in terms_of(c.rule)])
     for i in range(max((len(c.rule.binds) for c in chains), default=0)):
-        scope.define(position(i), f"{row}[{i}]")
+        if given is None:
+            scope.define(position(i), f"{row}[{i}]")
+            continue
+        may = any(c.rule.binds[i].nullable for c in chains if i < len(c.rule.binds))
+        scope.define(position(i), given.source(i, may))
+        if i in given.things:
+            scope.things[position(i)] = given.names[i]
     scope.define(WEIGHT, weight)
     forest = Branch(inside=share(chains))
     _write_branch(place, scope, forest, row, weight)
+
+
+def wants_row(rule: Rule) -> bool:
+    """Whether a rule reads the row as a whole."""
+    reads = any(isinstance(s, Lookup) and s.state == rule.into for s in rule.steps)
+    return reads or rule.columns == rule.binds
 
 
 def _chain(rule: Rule, sign: int, layouts: Mapping[str, Layout]) -> Chain:
@@ -87,7 +116,7 @@ def _write_branch(place: Place, scope: Scope, branch: Branch, row: str, weight: 
     if branch.sign:
         w.open(f"if {weight} {'>' if branch.sign > 0 else '<'} 0:")
     if branch.step is not None:
-        _open(place, scope, branch.step)
+        open_step(place, scope, branch.step)
     if len(branch.inside) > 1:
         # What several branches read is read before them.
         names = [
@@ -96,7 +125,7 @@ def _write_branch(place: Place, scope: Scope, branch: Branch, row: str, weight: 
         wanted = {
             n for i, some in enumerate(names) for n in some if any(n in other for other in names[i + 1 :])
         }
-        scope.prepare_named(sorted(wanted))
+        scope.prepare_named(sorted(wanted - scope.things.keys()))  # a thing is at hand without its key
     for inner in branch.inside:
         _write_branch(place, scope.fork() if len(branch.inside) > 1 else scope, inner, row, weight)
     if branch.rule is not None:
@@ -104,11 +133,12 @@ def _write_branch(place: Place, scope: Scope, branch: Branch, row: str, weight: 
         if branch.whole:
             _write_gathered(place, branch.rule, row, weight)
         else:
-            _write_target(place, scope, branch.rule, row)
+            write_target(place, scope, branch.rule, row)
     w.close(depth)
 
 
-def _write_target(place: Place, scope: Scope, rule: Rule, row: str) -> None:
+def write_target(place: Place, scope: Scope, rule: Rule, row: str) -> None:
+    """The addition that a rule ends in."""
     target = place.targets[rule.into]
     if isinstance(target, Target):
         Addition(scope, place.namespace, target, rule).write(row)
@@ -116,7 +146,8 @@ def _write_target(place: Place, scope: Scope, rule: Rule, row: str) -> None:
         _write_to_sink(scope, target, rule, row)
 
 
-def _open(place: Place, scope: Scope, step: Step) -> None:
+def open_step(place: Place, scope: Scope, step: Step) -> None:
+    """Open the blocks of a step."""
     w = place.writer
     match step:
         case Where(condition):
@@ -208,7 +239,7 @@ def _write_gathered(place: Place, rule: Rule, row: str, weight: str) -> None:
         scope.define(column.name, f"{row}[{i}]")
     scope.define(rule.weight.name, weight)
     for step in rule.steps:
-        _open(place, scope, step)
+        open_step(place, scope, step)
     w.line(f"{gathered}.append({tuple_of(scope.values(terms))})")
     w.close(depth)
     with w.block(f"for {item} in {gathered}:"):

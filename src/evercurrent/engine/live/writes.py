@@ -309,7 +309,8 @@ class Addition:
             elif not t.function:
                 self.w.line(f"{t.table}[{self.key}] = None")
             elif t.entry:
-                with self.w.block(f"if {self.key} not in {t.table}:"):
+                new = f"not {t.table}" if self.layout.permanent else f"{self.key} not in {t.table}"
+                with self.w.block(f"if {new}:"):
                     self.w.line(f"{t.table}[{self.key}] = {self._call(t, payload)}")
             else:
                 key = key_of(self.columns[i] for i in t.key)

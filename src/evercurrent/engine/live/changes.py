@@ -1,0 +1,187 @@
+"""The change of one entry of a keyed relation in a fast trigger: what the old and the new output have in common is done once.
+
+An entry that stays gives a row that goes and a row that comes, alike in the columns of its key. Rules for both rows would look
+the same things up twice, and mostly to take away what is then put back. So, for each rule:
+
+    nothing that varies is read     the rows cancel: nothing
+    only conditions vary            both are tested; once, if they differ     w = (new > 0) - (old > 0)
+    a value under a fixed key       it is overwritten
+    otherwise                       what is fixed is looked up once, then the rest for the old row and for the new one
+
+Correct because a rule is linear in the row, and no rule here looks up what another one moves: their order does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evercurrent.delta.program import WEIGHT, Finalize, Keyed, Lookup, Rule, Where
+from evercurrent.engine.live.paths import Target
+from evercurrent.engine.live.rules import Place, open_step, write_target
+from evercurrent.engine.live.scope import Scope
+from evercurrent.engine.live.share import position, positional
+from evercurrent.engine.live.steps import bound_by, read_by, scheduled, terms_of
+from evercurrent.term.nodes import Column, Term
+from evercurrent.term.walk import columns_of, substitute
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A rule for an entry that stays; `varying` are the columns that may differ between its old row and its new one."""
+
+    rule: Rule
+    varying: frozenset[str]
+
+    def varies(self, *terms: Term) -> bool:
+        return any(c.name in self.varying for t in terms for c in columns_of(t))
+
+    @property
+    def steps(self) -> list[int]:
+        """The steps that read what varies."""
+        return [i for i, s in enumerate(self.rule.steps) if self.varies(*read_by(s))]
+
+    @property
+    def output(self) -> bool:
+        """Whether what is added varies."""
+        rule = self.rule
+        amounts = [t for a in rule.amounts for t in (*a.args, a.weight, a.where) if t is not None]
+        return self.varies(*rule.columns, rule.count, *rule.dependents, *amounts)
+
+    @property
+    def cancels(self) -> bool:
+        return not self.steps and not self.output
+
+    @property
+    def switches(self) -> bool:
+        return not self.output and all(isinstance(self.rule.steps[i], Where) for i in self.steps)
+
+
+def changes_of(place: Place, relation: Keyed, turn: Sequence[tuple[Rule, int]]) -> list[Change] | None:
+    """The rules of the relation for an entry that stays, where they can be written so."""
+    written = {rule.into for rule, _ in turn}
+    layouts = {name: target.layout for name, target in place.states.items()}
+    fixed = _fixed(relation, layouts[relation.state].state.columns)
+    found = []
+    for rule, sign in turn:
+        if any(isinstance(s, Lookup) and s.state in written for s in rule.steps):
+            return None
+        own = positional(replace(rule, steps=tuple(scheduled(rule, layouts))))
+        change = Change(own, _varying(own, fixed))
+        if change.cancels:
+            continue
+        if sign:
+            return None
+        found.append(change)
+    return found
+
+
+def _fixed(relation: Keyed, key: Sequence[Column]) -> set[int]:
+    """The positions of the columns that are columns of the entry's key."""
+    assert isinstance(relation.function, Finalize)
+    names = {c.name for c in key}
+    return {i for i, t in enumerate(relation.function.outputs) if isinstance(t, Column) and t.name in names}
+
+
+def _varying(rule: Rule, fixed: set[int]) -> frozenset[str]:
+    names = {position(i) for i in range(len(rule.binds)) if i not in fixed}
+    for step in rule.steps:
+        if any(c.name in names for t in read_by(step) for c in columns_of(t)):
+            names |= {c.name for c in bound_by(step)}
+    return frozenset(names)
+
+
+# --- writing -----------------------------------------------------------------------------------------------
+
+
+def write_changes(place: Place, changes: Sequence[Change], old: str, new: str) -> None:
+    """The rules for an entry whose old and new rows are in these locals."""
+    for change in changes:
+        depth = place.writer.depth
+        if change.switches:
+            _switch(place, change, old, new)
+        elif _overwrites(place, change):
+            scope = _scope(place, change.rule, list(terms_of(change.rule)))
+            _define(scope, change.rule, new, "1")
+            for step in change.rule.steps:
+                open_step(place, scope, step)
+            write_target(place, scope, change.rule, new)
+        else:
+            _twice(place, change, old, new)
+        place.writer.close(depth)
+
+
+def _scope(place: Place, rule: Rule, terms: list[Term]) -> Scope:
+    return Scope(place.writer, place.namespace, place.fresh, terms)
+
+
+def _define(scope: Scope, rule: Rule, row: str, weight: str) -> None:
+    for i in range(len(rule.binds)):
+        scope.define(position(i), f"{row}[{i}]")
+    scope.define(WEIGHT, weight)
+
+
+def _overwrites(place: Place, change: Change) -> bool:
+    """Whether the new value takes the place of the old one, and nobody else follows."""
+    target = place.targets[change.rule.into]
+    if not isinstance(target, Target) or change.steps or change.varies(*change.rule.columns):
+        return False
+    layout = target.layout
+    alone = not (layout.others or target.touches or target.groups or layout.permanent)
+    return alone and layout.state.unique and layout.home.kind == "flat" and layout.payload != "cell"
+
+
+def _switch(place: Place, change: Change, old: str, new: str) -> None:
+    rule = change.rule
+    conditions = [s.condition for s in (rule.steps[i] for i in change.steps) if isinstance(s, Where)]
+    last = change.steps[-1]
+    before = [_renamed(c, change.varying, "<") for c in conditions]
+    after = [_renamed(c, change.varying, ">") for c in conditions]
+    rest = [t for i, s in enumerate(rule.steps) if i not in change.steps for t in read_by(s)]
+    outputs = terms_of(replace(rule, steps=()))
+    scope = _scope(place, rule, [*rest, *before, *after, *outputs])
+    for i in range(len(rule.binds)):
+        name = position(i)
+        if name in change.varying:
+            scope.define(f"{name}<", f"{old}[{i}]")
+            scope.define(f"{name}>", f"{new}[{i}]")
+        else:
+            scope.define(name, f"{new}[{i}]")
+    for i, step in enumerate(rule.steps):
+        if i not in change.steps:
+            open_step(place, scope, step)
+        elif i == last:
+            was = " and ".join(scope.true(c) for c in before)
+            now = " and ".join(scope.true(c) for c in after)
+            weight = scope.assign(f"(1 if {now} else 0) - (1 if {was} else 0)")
+            place.writer.open(f"if {weight}:")
+            scope.define(WEIGHT, weight)
+    write_target(place, scope, rule, new)
+
+
+def _renamed(term: Term, names: frozenset[str], mark: str) -> Term:
+    found = {c for c in columns_of(term) if c.name in names}
+    return substitute(term, {c: Column(c.name + mark, c.type, c.nullable) for c in found})
+
+
+def _twice(place: Place, change: Change, old: str, new: str) -> None:
+    rule = change.rule
+    first = min(change.steps, default=len(rule.steps))
+    scope = _scope(place, rule, list(terms_of(rule)))
+    for i in range(len(rule.binds)):
+        if position(i) not in change.varying:
+            scope.define(position(i), f"{new}[{i}]")
+    for step in rule.steps[:first]:
+        open_step(place, scope, step)
+    scope.prepare_named(sorted(scope.pending))
+    depth = place.writer.depth
+    for row, weight in ((old, "(-1)"), (new, "1")):
+        own = scope.fork()
+        for i in range(len(rule.binds)):
+            if position(i) in change.varying:
+                own.define(position(i), f"{row}[{i}]")
+        own.define(WEIGHT, weight)
+        for step in rule.steps[first:]:
+            open_step(place, own, step)
+        write_target(place, own, rule, row)
+        place.writer.close(depth)
