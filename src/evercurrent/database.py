@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Parameters = Sequence[Any] | Mapping[str, Any] | None
 Language = Literal["sql", "oql"]
 Policy = Literal["incremental", "auto", "full"]
+Strategy = Literal["auto", "driver", "spark"]
 
 
 @overload
@@ -41,15 +42,18 @@ def connect() -> Database: ...
 
 
 @overload
-def connect(*, spark: Any, path: Any, progress: Any = None) -> Warehouse: ...
+def connect(*, spark: Any, path: Any, progress: Any = None, strategy: Strategy = "auto") -> Warehouse: ...
 
 
-def connect(*, spark: Any = None, path: Any = None, progress: Any = None) -> Database | Warehouse:
+def connect(
+    *, spark: Any = None, path: Any = None, progress: Any = None, strategy: Strategy = "auto"
+) -> Database | Warehouse:
     """A new, empty database inside this process; with `spark` and `path`, the one under the path, on Spark.
 
     `spark` is a SparkSession, `path` a folder that the driver and all executors share; what is not there yet is made.
     Long runs on Spark show on a terminal what they are at, unless `progress=False`; with a function, it is called with the
-    name of each stage instead.
+    name of each stage instead. `strategy` says who works a batch off: the driver alone as long as it is small (`auto`),
+    always the `driver`, or always `spark`.
     """
     if spark is None and path is None:
         return Database()
@@ -64,7 +68,7 @@ def connect(*, spark: Any = None, path: Any = None, progress: Any = None) -> Dat
             f"a database on Spark needs packages that are not installed: {problem}",
             hint="pip install 'evercurrent[spark]'",
         ) from problem
-    return Warehouse(spark, path, progress=progress)
+    return Warehouse(spark, path, strategy=strategy, progress=progress)
 
 
 class Database(PythonFace, ObjectFace):

@@ -31,6 +31,7 @@ from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
+from evercurrent.engine.spark.pool import TooLarge
 from evercurrent.errors import QueryError, TransactionError
 from evercurrent.session.compile import ASSERTION, Design
 from evercurrent.session.constraints import children_of, examine
@@ -127,18 +128,27 @@ class Core:
     def examine(self, deltas: Deltas, partial: Partial) -> None:
         """Judge the constraints of a change that is in the driver's hands."""
         self.progress.stage("checking constraints")
-        partial.load_all(deltas)
+        try:
+            partial.load_all(deltas)
+        except TooLarge:  # few changes, but many rows that they are judged with: children of one parent, say
+            from evercurrent.warehouse import bulk
+
+            return bulk.examine(self, self.written(deltas))
         examine(partial.stores, self.rules, deltas, children_of(partial.stores))
+
+    def written(self, deltas: Deltas) -> dict[str, Segment]:
+        """Changes of tables as segments."""
+        return {
+            key: self.engine.write_rows(table_store(key), self.table_types(key), list(delta.items()))
+            for key, delta in deltas.items()
+        }
 
     def commit_rows(self, deltas: Deltas, partial: Partial, batch: str | None = None) -> RunRecord:
         """Commit a change that is in the driver's hands."""
         begin = time.perf_counter()
         self.examine(deltas, partial)
         checked = time.perf_counter()
-        inputs = {
-            key: self.engine.write_rows(table_store(key), self.table_types(key), list(delta.items()))
-            for key, delta in deltas.items()
-        }
+        inputs = self.written(deltas)
         return self.commit(inputs, batch, begin, {"constraints": checked - begin})
 
     @again

@@ -27,13 +27,14 @@ from evercurrent.delta.fill import part_for
 from evercurrent.delta.program import Program
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.pool import TooLarge
 from evercurrent.errors import ConstraintError, QueryError
 from evercurrent.frontend.sql.parse import parse_statement
 from evercurrent.frontend.sql.statements import CreateTable
 from evercurrent.session.compile import assertion_key
 from evercurrent.session.rows import give_row
 from evercurrent.session.session import broken_assertion
-from evercurrent.warehouse import definitions
+from evercurrent.warehouse import bulk, definitions
 from evercurrent.warehouse.core import Core, is_source
 from evercurrent.warehouse.judging import MISSING, Aside, judge
 from evercurrent.warehouse.partial import Partial, aside_store, table_store
@@ -94,7 +95,11 @@ COLUMNS = ("table_name", "change", "row", "constraint_name", "reason", "batch", 
 
 def settle(core: Core, deltas: Mapping[str, ZSet], partial: Partial) -> Settled:
     """Part a batch that is in the driver's hands."""
-    partial.load_all(deltas)
+    try:
+        partial.load_all(deltas)
+    except TooLarge:
+        segments, asides = bulk.part(core, core.written(dict(deltas)))
+        return Settled(segments=segments, asides=asides)
     left, gone = judge(partial.stores, core.rules, deltas)
     result = Settled(left, asides=gone)
     while broken := broken_assertions(core, result.deltas):
