@@ -14,9 +14,10 @@ from typing import Any
 
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.fill import part_for
-from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Program
+from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Program, State
 from evercurrent.engine.live.core import Core, Kept, moved
 from evercurrent.engine.live.layout import Storage, lay_out
+from evercurrent.engine.live.lean import lean
 from evercurrent.engine.live.lent import Lender, before, loans
 from evercurrent.engine.live.runtime.fixpoint import Moving
 from evercurrent.errors import InternalError
@@ -49,6 +50,7 @@ class LiveEngine:
         `hybrid` are the relations of views whose derived values may wait until they are read, see `flush`. The `lender`
         holds rows of tables, which need not be kept a second time.
         """
+        program = lean(program)
         old = self.core
         old.flush()
         kept = Kept()
@@ -59,12 +61,7 @@ class LiveEngine:
         }
         for state in program.states:
             before = known.get(state.name)
-            if (
-                state.name in kept.storages
-                or before is None
-                or before.columns != state.columns
-                or before.accumulators != state.accumulators
-            ):
+            if state.name in kept.storages or before is None or not alike(before, state):
                 continue
             storage = old.storages[state.name]
             kept.storages[state.name] = (
@@ -204,6 +201,15 @@ class LiveEngine:
     def source(self, relation: str | None = None) -> str:
         """The generated Python: all of it, or what concerns one relation."""
         return self.core.source(relation)
+
+
+def alike(before: State, state: State) -> bool:
+    """Whether what one state holds is what the other wants; that a column is never NULL may be for its other meaning."""
+    return (
+        before.columns == state.columns
+        and before.dependents == state.dependents
+        and before.accumulators == state.accumulators
+    )
 
 
 def lay_out_like(program: Program, part: Program) -> dict[str, Any]:
