@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.delta.fill import part_for
 from evercurrent.delta.program import Fixpoint, Input, Program, State
-from evercurrent.engine.spark.engine import Report
+from evercurrent.engine.spark.engine import DRIVER_ENTRIES, Report
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.fixpoint import loop_stores
 from evercurrent.engine.spark.kept import Store
@@ -90,16 +90,14 @@ def fill(core: Core, catalog: Catalog, design: Design, emptied: frozenset[str]) 
     new_views = [n for n, r in program.views.items() if r in wanted and not n.startswith(ASSERTION)]
     core.progress.stage(f"filling {named(new_views) or 'states'}")
     part = part_for(program, new, [*wanted, *new_loops], set(stored) - set(new_loops))
-    inputs = {
-        r.name: contents(core, r, catalog, stores, design) for r in part.relations if isinstance(r, Input)
-    }
-    result.outcome, result.report = core.engine.run(part, {}, inputs, beginning=True)
+    inputs = inputs_of(core, part, catalog, stores, design)
+    result.outcome, result.report = core.engine.run(part, {}, inputs, beginning=True, keep=new)
     for name, segment in result.outcome.stores.items():
         own = name.split("\0")[0]
         if (own in new or (own in new_loops and "\0" in name)) and segment.rows:
             stores[name] = Store((segment,))
     for relation in wanted:
-        segment = result.outcome.deltas.get(relation, EMPTY)
+        segment = made_of(core, part, relation, result.outcome, catalog, stores, design)
         if segment.rows:
             stores.setdefault(rows_store(program, relation), Store((segment,)))
     return result
@@ -147,15 +145,53 @@ def take(stores: dict[str, Store], present: Mapping[str, Store], *names: str) ->
             stores[name] = present[name]
 
 
+def made_of(
+    core: Core,
+    part: Program,
+    relation: str,
+    outcome: Outcome,
+    catalog: Catalog,
+    stores: Mapping[str, Store],
+    design: Design,
+) -> Segment:
+    """The rows of a relation after a part has run, each once."""
+    segment = outcome.deltas.get(relation, EMPTY)
+    if segment.net:
+        return segment
+    (table,) = (r for r in part.relations if isinstance(r, Input) and r.name == relation)
+    return contents(core, table, catalog, stores, design)
+
+
+def inputs_of(
+    core: Core, part: Program, catalog: Catalog, stores: Mapping[str, Store], design: Design
+) -> dict[str, Segment]:
+    """All rows of the inputs of a part.
+
+    Law. A Z-set is the sum of its segments and rules are linear, so a large input is given as the files it has: what rules
+    leave of it is added up. Recursions count derivations, and are given each row once.
+    """
+    once = any(isinstance(r, Fixpoint) for r in part.relations)
+    result: dict[str, Segment] = {}
+    for r in part.relations:
+        if isinstance(r, Input):
+            store = Store() if r.rows is not None else stores.get(stored_as(r, catalog, design), Store())
+            plain = once or r.rows is not None or store.rows <= DRIVER_ENTRIES
+            result[r.name] = (
+                contents(core, r, catalog, stores, design) if plain else core.engine.sum_of(store)
+            )
+    return result
+
+
+def stored_as(r: Input, catalog: Catalog, design: Design) -> str:
+    if catalog.table(r.name) is not None:
+        return table_store(r.name)
+    return view_store(r.name) if r.name in design.recomputed else rows_store(design.program, r.name)
+
+
 def contents(core: Core, r: Input, catalog: Catalog, stores: Mapping[str, Store], design: Design) -> Segment:
     """All rows of an input of a part."""
     types = [c.type for c in r.columns]
     if r.rows is not None:
         return core.engine.write_rows(f"{r.name}\0constant", types, [(row, 1) for row in r.rows])
-    if catalog.table(r.name) is not None:
-        name = table_store(r.name)
-    elif r.name in design.recomputed:
-        name = view_store(r.name)
-    else:
-        name = rows_store(design.program, r.name)
+    name = stored_as(r, catalog, design)
     return core.engine.whole(name, stores.get(name, Store()), types)

@@ -11,7 +11,8 @@ from evercurrent.calculus.walk import relations_of
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.fill import part_for
-from evercurrent.delta.program import Input
+from evercurrent.delta.program import Fixpoint, Input
+from evercurrent.engine.spark.engine import DRIVER_ENTRIES
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.session.compile import stages
@@ -29,15 +30,17 @@ def answer(core: Core, query: Query, pending: Mapping[str, ZSet] | None = None) 
     relation = program.views[RESULT]
     part = part_for(program, (), [relation], ())
     inputs: dict[str, Segment] = {}
+    recursive = any(isinstance(r, Fixpoint) for r in part.relations)
     for r in part.relations:
         if isinstance(r, Input):
-            inputs[r.name] = contents(core, r, pending or {})
-    outcome, _ = core.engine.run(part, {}, inputs, beginning=True)
+            inputs[r.name] = contents(core, r, pending or {}, recursive)
+    outcome, _ = core.engine.run(part, {}, inputs, beginning=True, keep=())
     types = [f.type for f in query.fields]
     return core.engine.rows(Store((outcome.deltas.get(relation, EMPTY),)), types)
 
 
-def contents(core: Core, r: Input, pending: Mapping[str, ZSet]) -> Segment:
+def contents(core: Core, r: Input, pending: Mapping[str, ZSet], once: bool) -> Segment:
+    """The rows of an input, each once or as the sum that they lie in."""
     types = [c.type for c in r.columns]
     if r.rows is not None:
         return core.engine.write_rows(f"{r.name}\0constant", types, [(row, 1) for row in r.rows])
@@ -46,4 +49,6 @@ def contents(core: Core, r: Input, pending: Mapping[str, ZSet]) -> Segment:
     if delta:
         added = core.engine.write_rows(f"{r.name}\0pending", types, list(delta.items()))
         store = replace(store, recent=(*store.recent, added))
-    return core.engine.whole(f"{r.name}\0whole", store, types)
+    if once or store.rows <= DRIVER_ENTRIES:
+        return core.engine.whole(f"{r.name}\0whole", store, types)
+    return core.engine.sum_of(store)

@@ -17,13 +17,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from evercurrent.catalog.dependencies import view_order
-from evercurrent.delta.program import Input
 from evercurrent.engine.spark.compare import difference
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.run import Cost
 from evercurrent.warehouse.by_sql import computed, together
-from evercurrent.warehouse.filling import contents
+from evercurrent.warehouse.filling import inputs_of, made_of
 from evercurrent.warehouse.learning import Cold
 from evercurrent.warehouse.partial import table_store
 from evercurrent.warehouse.parts import always_full, anew, kept, rows_store, stores_of
@@ -118,12 +117,8 @@ def by_program(
     program = core.program
     full = list(full)
     part = anew(program, full, stores)
-    inputs = {
-        r.name: contents(core, r, core.catalog, after, core.design)
-        for r in part.relations
-        if isinstance(r, Input)
-    }
-    outcome, moved.full = core.engine.run(part, {}, inputs, beginning=True)
+    inputs = inputs_of(core, part, core.catalog, after, core.design)
+    outcome, moved.full = core.engine.run(part, {}, inputs, beginning=True, keep=stores)
     moved.full_costs += outcome.costs
     for store in stores:
         segment = outcome.stores.get(store, EMPTY)
@@ -132,7 +127,7 @@ def by_program(
     made: dict[str, Segment] = {}
     for relation in full:
         store = rows_store(program, relation)
-        new = outcome.deltas.get(relation, EMPTY)
+        new = made_of(core, part, relation, outcome, core.catalog, after, core.design)
         old = core.snapshot.stores.get(store, Store())
         made[relation] = difference(core.engine, f"{store}\0change", old, new, types[relation])
         if store not in moving:

@@ -13,7 +13,8 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from evercurrent.data.types import Decimal, Float, Integer, Timestamp, Type
+from evercurrent.data.types import Decimal, Float, Integer, Interval, Timestamp, Type
+from evercurrent.engine.spark.intervals import interval, micros
 from evercurrent.engine.spark.types import spark_type
 from evercurrent.errors import UnsupportedError
 from evercurrent.term.nodes import Call
@@ -73,6 +74,8 @@ def native(name: str, args: Columns, call: Call) -> Column:
     if name in RING:
         return ring(name, args, call)
     match name:
+        case "ring_check" if isinstance(call.type, Interval):
+            return interval(args[0])
         case "ring_check":
             return args[0].cast(spark_type(call.type))
         case "average":
@@ -129,7 +132,15 @@ SMALL_SCALE = 6
 
 
 def product(args: Columns, types: tuple[Type, ...]) -> Column:
-    """Factors from left to right, at the sum of their scales."""
+    """Factors from left to right, at the sum of their scales. Weights come first, and nearly all of them are 1."""
+    if len(args) > 1 and isinstance(types[0], Integer):
+        total = sum(t.scale for t in types if isinstance(t, Decimal))
+        rest = product(args[1:], types[1:]).cast(f"decimal({DIGITS},{total})")
+        return F.when(args[0] == 1, rest).otherwise(factors(args, types))
+    return factors(args, types)
+
+
+def factors(args: Columns, types: tuple[Type, ...]) -> Column:
     result, precision, scale = whole(args[0], types[0])
     for a, t in zip(args[1:], types[1:], strict=True):
         factor, p, s = whole(a, t)
@@ -151,7 +162,7 @@ def whole(c: Column, t: Type) -> tuple[Column, int, int]:
     """A factor as a decimal, with its precision and scale."""
     if isinstance(t, Decimal):
         return c, t.precision, t.scale
-    return c.cast("decimal(20,0)"), 20, 0
+    return (micros(c) if isinstance(t, Interval) else c.cast("decimal(20,0)")), 20, 0
 
 
 def average(total: Column, n: Column, t: Type) -> Column:

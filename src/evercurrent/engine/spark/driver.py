@@ -96,6 +96,8 @@ class DriverRun:
                     with self.account(name):
                         read = self.pool.rows(Store((segment,)), row_schema(types), types)
                     delta = [(row[:-1], row[-1]) for row in read]
+                    if not segment.net:
+                        delta = list(added_up(delta).items())
                     self.outcome.deltas[name] = segment
                 case Linear(name, columns):
                     delta = [(row, w) for row, w in self.rows.get(name, {}).items() if w]
@@ -321,6 +323,14 @@ class DriverRun:
                 return rank
             case _:
                 assert_never(relation.function)
+
+
+def added_up(rows: Iterable[tuple[Row, int]]) -> Weights:
+    """Each row once."""
+    result: Weights = {}
+    for row, w in rows:
+        result[row] = result.get(row, 0) + w
+    return {row: w for row, w in result.items() if w}
 
 
 def reader(names: Sequence[str]) -> Callable[[Term, Row], Any]:

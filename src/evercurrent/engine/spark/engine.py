@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from pyspark.sql.types import StructType
 from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Fixpoint, Program
+from evercurrent.engine.spark.building import Build
 from evercurrent.engine.spark.columns import rows_to_arrow
 from evercurrent.engine.spark.digests import digestible
 from evercurrent.engine.spark.driver import DriverRun
@@ -103,16 +104,18 @@ class Engine:
         beginning: bool = False,
         held: frozenset[str] = frozenset(),
         seeds: Mapping[str, Store] | None = None,
+        keep: Collection[str] | None = None,
     ) -> tuple[Outcome, Report]:
         """One transaction: new segments, not yet known to anyone.
 
         The keyed relations in `held` do not move. `seeds` are segments that count as added to states by this transaction:
-        what was added to them while relations were held, the stores being as they were before.
+        what was added to them while relations were held, the stores being as they were before. At the beginning `keep` names
+        the states that will be kept, if not all are.
         """
         begin = time.perf_counter()
         given = seeds or {}
         self.folder.orders |= orders(program)
-        rows = sum(s.rows for s in (*inputs.values(), *given.values()))
+        rows = sum(s.rows for s in inputs.values()) + sum(s.rows for s in given.values())
         reason = f"{rows} changed rows are more than {SMALL_ROWS}"
         recursive = any(isinstance(r, Fixpoint) for r in program.relations)
         work = rows
@@ -134,7 +137,10 @@ class Engine:
             reason = "asked for"
         workshop = self.workshop(work)
         try:
-            run = Run(program, workshop, stores, beginning=beginning, held=held)
+            if beginning and workshop.large and not stores:
+                run: Run = Build(program, workshop, keep=keep, held=held)
+            else:
+                run = Run(program, workshop, stores, beginning=beginning, held=held)
             run.seed(given)
             outcome = run.execute(inputs)
         except FAILURES as problem:
@@ -198,6 +204,12 @@ class Engine:
         for row in rows:
             totals[row[:-1]] = totals.get(row[:-1], 0) + row[-1]
         return [(row, w) for row, w in totals.items() if w]
+
+    def sum_of(self, store: Store) -> Segment:
+        """A store as one segment: all its files, as they are."""
+        files = tuple(f for s in store.segments for f in s.files)
+        net = not store.recent and len(store.base) <= 1
+        return Segment(files, store.rows, store.bytes, store.base[0].order if net and store.base else (), net)
 
     def whole(self, name: str, store: Store, types: Sequence[Type]) -> Segment:
         """A store as one consolidated segment: its own if it is one, or a new one."""

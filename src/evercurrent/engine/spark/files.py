@@ -38,12 +38,14 @@ class Segment:
     """Weighted rows in Parquet files; paths are relative to the warehouse.
 
     With an `order` the rows of each file are sorted by these columns (see `layout`), and no two files overlap in them.
+    `net`: each row is there once. A segment that is not net stands for the sum of its rows; no version mentions one.
     """
 
     files: tuple[str, ...]
     rows: int
     bytes: int
     order: tuple[str, ...] = ()
+    net: bool = True
 
     def to_json(self) -> dict[str, Any]:
         value: dict[str, Any] = {"files": list(self.files), "rows": self.rows, "bytes": self.bytes}

@@ -7,7 +7,7 @@ not pass through the driver: the executors write it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from math import inf
@@ -23,6 +23,7 @@ from evercurrent.engine.spark.files import ROW_GROUP, Folder, Segment
 from evercurrent.engine.spark.types import arrow_schema
 
 TAG = "t"
+Arrange = Callable[[DataFrame], DataFrame]
 LARGE_ROWS = 300_000
 """From here on results are written by the executors."""
 BROADCAST_ROWS = 200_000
@@ -50,31 +51,40 @@ class Workshop:
         return self.session.read.schema(schema).parquet(*paths)
 
     def collect(
-        self, frames: Mapping[str, DataFrame], bounds: Mapping[str, float] | None = None
+        self,
+        frames: Mapping[str, DataFrame],
+        bounds: Mapping[str, float] | None = None,
+        afters: Mapping[str, Arrange] | None = None,
     ) -> dict[str, Segment]:
         """Compute frames and write each to a segment of the store that bears its name.
 
         `bounds` say how many rows a frame can have at most: in a large batch too, small results are made by one job.
+        `afters` are done last, when rows that are equal in the columns of a store's order lie together.
         """
         known = bounds or {}
+        last = afters or {}
         large = [s for s in frames if self.large and known.get(s, inf) > LARGE_ROWS]
-        small = {s: f for s, f in frames.items() if s not in large}
-        result = {store: self._by_executors(store, frames[store]) for store in large}
+        small = {s: last[s](f) if s in last else f for s, f in frames.items() if s not in large}
+        result = {store: self._by_executors(store, frames[store], last.get(store)) for store in large}
         if small:
             tables = self.tables(small)
             result |= {store: self.folder.write(store, table) for store, table in tables.items()}
         self.written += result.values()
         return result
 
-    def _by_executors(self, store: str, frame: DataFrame) -> Segment:
+    def _by_executors(self, store: str, frame: DataFrame, after: Arrange | None = None) -> Segment:
         self.jobs += 1
         relative = self.folder.fresh(store)
         order = self.folder.orders.get(store, ())
         types = self.folder.digested.get(store)
+        if order:
+            frame = frame.repartitionByRange(self.partitions, *order)
+        if after is not None:
+            frame = after(frame)
         if types is not None:
             frame = frame.withColumn(H, digest_column(types))
         if order:
-            frame = frame.repartitionByRange(self.partitions, *order).sortWithinPartitions(*order)
+            frame = frame.sortWithinPartitions(*order)
         writer = frame.write.option("compression", "zstd").option(GROUP_ROWS, str(ROW_GROUP))
         writer.parquet(self.folder.path(relative))
         return self.folder.written(relative, order)

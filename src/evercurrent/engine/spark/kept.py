@@ -59,6 +59,7 @@ class Contents:
     store: Store = field(default_factory=Store)
     pending: list[DataFrame] = field(default_factory=list)
     broadcast: bool = True
+    net: bool = False  # what is pending is one frame in which each entry stands once
 
     @property
     def empty(self) -> bool:
@@ -89,6 +90,8 @@ class Contents:
 
     def entries(self) -> DataFrame:
         """Each entry once, of a weight that is not zero. Not to be called on what is empty."""
+        if self.net and not self.store.segments:
+            return self.pending[0]
         base, recent = self.base(), self.recent()
         if recent is None:
             assert base is not None

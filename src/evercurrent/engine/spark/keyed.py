@@ -22,6 +22,7 @@ from evercurrent.engine.spark.kept import Contents, renamed, union
 from evercurrent.engine.spark.shapes import Shape, W, any_of, consolidate, relation_schema, same
 from evercurrent.engine.spark.types import spark_type
 from evercurrent.engine.spark.windows import numbered, windowed
+from evercurrent.term.nodes import Column
 
 SIDE = "side"
 """-1 for a row of the old group, 1 for one of the new group."""
@@ -82,13 +83,25 @@ def change(groups: Groups) -> DataFrame:
             rows = ordered(groups, groups.relation.function)
         case _:
             assert_never(groups.relation.function)
+    if groups.beginning and told_apart(groups.relation, groups.shape):
+        return rows
     return consolidate(rows, relation_schema(groups.relation.columns))
+
+
+def told_apart(r: Keyed, shape: Shape) -> bool:
+    """Whether rows of different entries differ: they have all columns of their entry."""
+    given = {t.name for t in r.function.outputs if isinstance(t, Column)}
+    each = isinstance(r.function, Finalize) or shape.state.unique
+    return each and all(c.name in given for c in shape.state.columns)
 
 
 def both(groups: Groups, contents: Contents, touched: DataFrame | None, keys: list[str]) -> DataFrame:
     """Entries with `o_` totals before and `n_` totals after."""
-    rows = groups.rows(contents, touched)
     totals = [f for f in contents.schema.fields if f.name not in keys]
+    if contents.net and not contents.store.segments:
+        none = [F.lit(0).cast(f.dataType).alias(f"o_{f.name}") for f in totals]
+        return contents.entries().select(*keys, *none, *(F.col(f.name).alias(f"n_{f.name}") for f in totals))
+    rows = groups.rows(contents, touched)
     old = [
         F.coalesce(F.sum(F.when(F.col("n") == 0, F.col(f.name))), F.lit(0))
         .cast(f.dataType)
@@ -122,8 +135,9 @@ def finalized(groups: Groups, function: Finalize) -> DataFrame:
         arguments = [n for n in bag.schema.names if n != W]
         values = both(groups, bag, touched, arguments)
         types = shape.bag_types(i)
+        nothing = F.lit(None).cast(spark_type(accumulator.type))
         read = values.groupBy(*(F.col(k).alias(f"g_{k}") for k in shape.columns)).agg(
-            reading(accumulator, types, F.col(f"o_{W}")).alias("old"),
+            (nothing if groups.beginning else reading(accumulator, types, F.col(f"o_{W}"))).alias("old"),
             reading(accumulator, types, F.col(f"n_{W}")).alias("new"),
         )
         known = entries.columns
@@ -156,7 +170,8 @@ def ordered(groups: Groups, function: Windowed | Ranked) -> DataFrame:
     entries = entries.where(any_of([F.col(f"o_{W}") != 0, F.col(f"n_{W}") != 0]))
     old = F.struct(F.lit(-1).alias(SIDE), F.col(f"o_{W}").alias(W))
     new = F.struct(F.lit(1).alias(SIDE), F.col(f"n_{W}").alias(W))
-    rows = entries.select(*keys, F.explode(F.array(old, new)).alias("x")).select(*keys, "x.*")
+    sides = [new] if groups.beginning else [old, new]
+    rows = entries.select(*keys, F.explode(F.array(*sides)).alias("x")).select(*keys, "x.*")
     rows = rows.where(F.col(W) > 0)
     # one row for each copy
     rows = rows.select(*keys, SIDE, F.explode(F.sequence(F.lit(1).cast("bigint"), F.col(W))).alias("copy"))

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 
 from evercurrent.data.types import Array, Float, Map, Struct, Type
 from evercurrent.delta.program import Keyed, Program, Ranked, State, Windowed
+from evercurrent.engine.spark.rules import is_copy
 from evercurrent.engine.spark.shapes import Shape
 from evercurrent.term.nodes import Column
 
@@ -55,6 +56,10 @@ def orders(program: Program) -> dict[str, Order]:
             values = [f"a{j}" for j, t in enumerate(shape.bag_types(i)) if sortable(t)][:1]
             own = [n for n, t in zip(shape.columns, types, strict=True) if sortable(t)]
             result[shape.bag_store(i)] = (*own, *values)
+    for rules in program.triggers.values():
+        for rule in rules:
+            if rule.into in result and is_copy(rule):  # the files of the delta become the state's
+                result[f"{rule.on}\0delta"] = result[rule.into]
     return result
 
 

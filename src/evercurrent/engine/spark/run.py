@@ -39,7 +39,7 @@ from evercurrent.engine.spark.kept import Contents, Store, union
 from evercurrent.engine.spark.keyed import Groups, change
 from evercurrent.engine.spark.rules import States, bag_of, entries_of, is_copy, rows_of, run_rule
 from evercurrent.engine.spark.schedule import levels
-from evercurrent.engine.spark.shapes import Shape, consolidate, relation_schema
+from evercurrent.engine.spark.shapes import Shape, consolidate, exact, relation_schema
 from evercurrent.engine.spark.turns import Turns, outside_rows
 from evercurrent.term.nodes import Column
 
@@ -145,7 +145,9 @@ class Run:
                     added = union(contents.pending)
                     assert added is not None
                     once = self.beginning and shape.state.unique and len(contents.pending) == 1
-                    wanted[store] = added if once else consolidate(added, contents.schema)
+                    wanted[store] = (
+                        exact(added, contents.schema) if once else consolidate(added, contents.schema)
+                    )
                     bounds[store] = self.bounds.get(name, inf)
         linear = {}
         for r in relations:

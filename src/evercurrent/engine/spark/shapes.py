@@ -111,6 +111,11 @@ def consolidate(frame: DataFrame, schema: StructType) -> DataFrame:
     return grouped.where(any_of([F.col(f.name) != 0 for f in totals])).select(*schema.names)
 
 
+def exact(frame: DataFrame, schema: StructType) -> DataFrame:
+    """The same rows in exactly these columns and types."""
+    return frame.select(*(F.col(f.name).cast(f.dataType).alias(f.name) for f in schema.fields))
+
+
 def added(name: str) -> bool:
     return name == W or name.startswith("s")
 
