@@ -15,11 +15,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy
 import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
-AT_ONCE = 256
+Places = Any
+"""Positions of rows, sorted, as an array."""
+
+AT_ONCE = 1024
 """So many row groups are read before what is not asked for is dropped again."""
 
 
@@ -31,6 +35,12 @@ class Wanted:
     values: pyarrow.Array
     keys: list[Any]
     null: bool
+
+    @property
+    def sortable(self) -> bool:
+        """Whether its values can be found by binary search: numbers, and none is NULL."""
+        kind = self.values.type
+        return not self.null and (pyarrow.types.is_integer(kind) or pyarrow.types.is_date32(kind))
 
     @staticmethod
     def of(column: str, plain: Sequence[Any], type_: pyarrow.DataType) -> Wanted:
@@ -135,40 +145,70 @@ def may_hold(r: Range | None, w: Wanted) -> bool:
         return True
 
 
-def find(footer: Footer, schema: pyarrow.Schema, wanted: Sequence[Wanted]) -> tuple[pyarrow.Table, float]:
+def find(
+    footer: Footer, schema: pyarrow.Schema, wanted: Sequence[Wanted], order: Sequence[str] = ()
+) -> tuple[pyarrow.Table, float]:
     """The rows whose key columns all hold asked values, and the share of the file that was read for them.
 
-    With several key columns other combinations of the asked values come along. The key columns are read first: most keys
-    of new rows are in no row group, and then nothing else is.
+    With several key columns other combinations of the asked values come along. The key columns are read first, of a file
+    that is sorted by one of them (`order`) only that: most keys of new rows are in no row group, and then nothing else is.
     """
     groups = holding(footer, wanted)
     if not groups:
         return schema.empty_table(), 0.0
-    keys = list(dict.fromkeys(w.column for w in wanted))
-    others = [n for n in schema.names if n not in keys]
-    read = len(groups) * len(keys)
+    first = next((w for w in wanted if order and w.column == order[0] and w.sortable), None)
+    early = [first.column] if first is not None else list(dict.fromkeys(w.column for w in wanted))
+    others = [n for n in schema.names if n not in early]
+    read = len(groups) * len(early)
     parts = []
     coded = [n for n in others if footer.coded(n)]
     with pyarrow.parquet.ParquetFile(footer.path, metadata=footer.metadata, read_dictionary=coded) as file:
         for start in range(0, len(groups), AT_ONCE):
             some = groups[start : start + AT_ONCE]
-            table = file.read_row_groups(some, columns=keys)
-            mask = matching(table, wanted)
-            spans = hit(footer, some, mask)
+            table = file.read_row_groups(some, columns=early)
+            places = None if first is None else places_of(table.column(0), first)
+            if places is None:
+                mask = matching(table, wanted, early)
+                places = pyarrow.compute.indices_nonzero(mask).to_numpy().astype(numpy.int64)
+            spans = hit(footer, some, places)
             if not spans:
                 continue
-            if len(spans) < len(some):
-                table = pyarrow.concat_tables([table.slice(s.begin, s.rows) for s in spans])
-                mask = pyarrow.chunked_array([c for s in spans for c in mask.slice(s.begin, s.rows).chunks])
+            found = table.take(pyarrow.array(places))
             if others:
                 rest = file.read_row_groups([s.group for s in spans], columns=others)
-                table = pyarrow.table(
-                    [*table.columns, *rest.columns], [*table.column_names, *rest.column_names]
+                rest = rest.take(pyarrow.array(moved(places, spans)))
+                found = pyarrow.table(
+                    [*found.columns, *rest.columns], [*found.column_names, *rest.column_names]
                 )
                 read += len(spans) * len(others)
-            parts.append(table.filter(mask).select(schema.names).cast(schema))
+            late = [w for w in wanted if w.column not in early]
+            parts.append((only(found, late) if late else found).select(schema.names).cast(schema))
     share = read / (footer.groups * len(schema.names))
     return pyarrow.concat_tables(parts) if parts else schema.empty_table(), share
+
+
+def places_of(column: pyarrow.ChunkedArray, wanted: Wanted) -> Places | None:
+    """Where the asked values are in a column that is sorted, by binary search; None if it is not, or has NULLs."""
+    if column.null_count:
+        return None
+    values = numbers(column.combine_chunks())
+    if not bool((values[1:] >= values[:-1]).all()):
+        return None
+    keys = numbers(wanted.values.sort())
+    begin: Places = numpy.searchsorted(values, keys, "left")
+    count: Places = numpy.searchsorted(values, keys, "right") - begin
+    there = count > 0
+    begin, count = begin[there], count[there]
+    before = numpy.cumsum(count) - count
+    return numpy.repeat(begin - before, count) + numpy.arange(int(count.sum()))
+
+
+def numbers(array: pyarrow.Array | pyarrow.ChunkedArray) -> Places:
+    """Integers and dates as NumPy has them."""
+    whole = array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
+    if pyarrow.types.is_date32(whole.type):
+        whole = whole.cast(pyarrow.int32())
+    return whole.to_numpy(zero_copy_only=False)
 
 
 class Span(NamedTuple):
@@ -179,24 +219,32 @@ class Span(NamedTuple):
     rows: int
 
 
-def hit(footer: Footer, groups: Sequence[int], mask: pyarrow.ChunkedArray) -> list[Span]:
-    """Those of the row groups in which the mask, over the rows of them all, is true somewhere."""
-    places = pyarrow.compute.indices_nonzero(mask).to_pylist()
-    found: list[Span] = []
-    begin = at = 0
-    for group in groups:
-        rows = footer.metadata.row_group(group).num_rows
-        after = bisect_left(places, begin + rows, at)
-        if after > at:
-            found.append(Span(group, begin, rows))
-        begin, at = begin + rows, after
-    return found
+def hit(footer: Footer, groups: Sequence[int], places: Places) -> list[Span]:
+    """Those of the row groups, whose rows stand one after another, in which one of the places lies; these are sorted."""
+    rows = [footer.metadata.row_group(g).num_rows for g in groups]
+    begins = numpy.cumsum([0, *rows])
+    touched = numpy.diff(numpy.searchsorted(places, begins)) > 0
+    return [
+        Span(group, int(begin), n)
+        for group, begin, n, there in zip(groups, begins[:-1], rows, touched, strict=True)
+        if there
+    ]
 
 
-def matching(table: pyarrow.Table, wanted: Sequence[Wanted]) -> pyarrow.ChunkedArray:
-    """For each row whether its key columns all hold asked values."""
+def moved(places: Places, spans: Sequence[Span]) -> Places:
+    """Where places are when only the rows of these spans stand one after another."""
+    begins = numpy.array([s.begin for s in spans])
+    rows = numpy.array([s.rows for s in spans])
+    gaps = begins - (numpy.cumsum(rows) - rows)
+    return places - gaps[numpy.searchsorted(begins, places, "right") - 1]
+
+
+def matching(
+    table: pyarrow.Table, wanted: Sequence[Wanted], columns: Sequence[str] | None = None
+) -> pyarrow.ChunkedArray:
+    """For each row whether its key columns, or these of them, all hold asked values."""
     mask = None
-    for w in wanted:
+    for w in wanted if columns is None else [w for w in wanted if w.column in columns]:
         here = pyarrow.compute.is_in(table.column(w.column).cast(w.values.type), w.values)
         mask = here if mask is None else pyarrow.compute.and_(mask, here)
     return mask

@@ -181,7 +181,7 @@ class Pool:
         size = segment.bytes // len(segment.files)
         if size <= SMALL_FILE:
             return only(self.table(file, schema), wanted)
-        table, share = find(self.footer(file), schema, wanted)
+        table, share = find(self.footer(file), schema, wanted, segment.order)
         self.read_bytes += int(size * share)
         return table
 

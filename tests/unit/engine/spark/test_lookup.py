@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pyarrow
@@ -98,10 +99,26 @@ def test_columns_of_all_kinds_are_found_beside_the_key(tmp_path: Path, plain: bo
             for n in ("c2", "c1")
         ],
     ):
-        found, share = find(footer, table.schema, wanted)
-        expected = only(table, wanted)
+        for order in ((), ("c0",), ("c1",)):  # c1 is not sorted, whatever is said
+            found, share = find(footer, table.schema, wanted, order)
+            expected = only(table, wanted)
+            assert found.schema == table.schema and found.to_pylist() == expected.to_pylist()
         assert 2 <= expected.num_rows <= len(keys) and 0 < share <= 1
-        assert found.schema == table.schema and found.to_pylist() == expected.to_pylist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_in_a_sorted_file_keys_are_found_by_binary_search(tmp_path: Path, seed: int) -> None:
+    r = random.Random(seed)
+    keys = sorted(r.randrange(-1_000, 40_000) // r.choice([1, 50]) for _ in range(3 * ROW_GROUP + 5))
+    table = pyarrow.table(
+        {"c0": pyarrow.array(keys, KEY), "c1": pyarrow.array([r.randrange(4) for _ in keys], KEY)}
+    )
+    path = str(tmp_path / "f.parquet")
+    pyarrow.parquet.write_table(table, path, row_group_size=ROW_GROUP)
+    asked = [Wanted.of("c0", r.sample(range(-2_000, 41_000), 300), KEY), Wanted.of("c1", [0, 3], KEY)]
+    for wanted in (asked, asked[:1]):
+        found, _ = find(Footer.read(path), table.schema, wanted, ("c0",))
+        assert found.to_pylist() == only(table, wanted).to_pylist()
 
 
 def test_rows_are_sorted_by_their_key_and_by_what_can_be_sorted() -> None:
