@@ -61,7 +61,7 @@ def changes_of(place: Place, relation: Keyed, turn: Sequence[tuple[Rule, int]]) 
     """The rules of the relation for an entry that stays, where they can be written so."""
     written = {rule.into for rule, _ in turn}
     layouts = {name: target.layout for name, target in place.states.items()}
-    fixed = _fixed(relation, layouts[relation.state].state.columns)
+    fixed = fixed_columns(relation, layouts[relation.state].state.columns)
     found = []
     for rule, sign in turn:
         if any(isinstance(s, Lookup) and s.state in written for s in rule.steps):
@@ -76,7 +76,7 @@ def changes_of(place: Place, relation: Keyed, turn: Sequence[tuple[Rule, int]]) 
     return found
 
 
-def _fixed(relation: Keyed, key: Sequence[Column]) -> set[int]:
+def fixed_columns(relation: Keyed, key: Sequence[Column]) -> set[int]:
     """The positions of the columns that are columns of the entry's key."""
     assert isinstance(relation.function, Finalize)
     names = {c.name for c in key}
@@ -94,18 +94,20 @@ def _varying(rule: Rule, fixed: set[int]) -> frozenset[str]:
 # --- writing -----------------------------------------------------------------------------------------------
 
 
-def write_changes(place: Place, changes: Sequence[Change], old: str, new: str) -> None:
-    """The rules for an entry whose old and new rows are in these locals."""
+def write_changes(place: Place, changes: Sequence[Change], old: Sequence[str], new: Sequence[str]) -> None:
+    """The rules for an entry; `old` and `new` are the sources of the columns of its rows."""
     for change in changes:
         depth = place.writer.depth
         if change.switches:
             _switch(place, change, old, new)
         elif _overwrites(place, change):
             scope = _scope(place, change.rule, list(terms_of(change.rule)))
-            _define(scope, change.rule, new, "1")
+            for i in range(len(change.rule.binds)):
+                scope.define(position(i), new[i])
+            scope.define(WEIGHT, "1")
             for step in change.rule.steps:
                 open_step(place, scope, step)
-            write_target(place, scope, change.rule, new)
+            write_target(place, scope, change.rule, None)
         else:
             _twice(place, change, old, new)
         place.writer.close(depth)
@@ -113,12 +115,6 @@ def write_changes(place: Place, changes: Sequence[Change], old: str, new: str) -
 
 def _scope(place: Place, rule: Rule, terms: list[Term]) -> Scope:
     return Scope(place.writer, place.namespace, place.fresh, terms)
-
-
-def _define(scope: Scope, rule: Rule, row: str, weight: str) -> None:
-    for i in range(len(rule.binds)):
-        scope.define(position(i), f"{row}[{i}]")
-    scope.define(WEIGHT, weight)
 
 
 def _overwrites(place: Place, change: Change) -> bool:
@@ -131,7 +127,7 @@ def _overwrites(place: Place, change: Change) -> bool:
     return alone and layout.state.unique and layout.home.kind == "flat" and layout.payload != "cell"
 
 
-def _switch(place: Place, change: Change, old: str, new: str) -> None:
+def _switch(place: Place, change: Change, old: Sequence[str], new: Sequence[str]) -> None:
     rule = change.rule
     conditions = [s.condition for s in (rule.steps[i] for i in change.steps) if isinstance(s, Where)]
     last = change.steps[-1]
@@ -143,10 +139,10 @@ def _switch(place: Place, change: Change, old: str, new: str) -> None:
     for i in range(len(rule.binds)):
         name = position(i)
         if name in change.varying:
-            scope.define(f"{name}<", f"{old}[{i}]")
-            scope.define(f"{name}>", f"{new}[{i}]")
+            scope.define(f"{name}<", old[i])
+            scope.define(f"{name}>", new[i])
         else:
-            scope.define(name, f"{new}[{i}]")
+            scope.define(name, new[i])
     for i, step in enumerate(rule.steps):
         if i not in change.steps:
             open_step(place, scope, step)
@@ -156,7 +152,7 @@ def _switch(place: Place, change: Change, old: str, new: str) -> None:
             weight = scope.assign(f"(1 if {now} else 0) - (1 if {was} else 0)")
             place.writer.open(f"if {weight}:")
             scope.define(WEIGHT, weight)
-    write_target(place, scope, rule, new)
+    write_target(place, scope, rule, None)
 
 
 def _renamed(term: Term, names: frozenset[str], mark: str) -> Term:
@@ -164,13 +160,13 @@ def _renamed(term: Term, names: frozenset[str], mark: str) -> Term:
     return substitute(term, {c: Column(c.name + mark, c.type, c.nullable) for c in found})
 
 
-def _twice(place: Place, change: Change, old: str, new: str) -> None:
+def _twice(place: Place, change: Change, old: Sequence[str], new: Sequence[str]) -> None:
     rule = change.rule
     first = min(change.steps, default=len(rule.steps))
     scope = _scope(place, rule, list(terms_of(rule)))
     for i in range(len(rule.binds)):
         if position(i) not in change.varying:
-            scope.define(position(i), f"{new}[{i}]")
+            scope.define(position(i), new[i])
     for step in rule.steps[:first]:
         open_step(place, scope, step)
     scope.prepare_named(sorted(scope.pending))
@@ -179,9 +175,9 @@ def _twice(place: Place, change: Change, old: str, new: str) -> None:
         own = scope.fork()
         for i in range(len(rule.binds)):
             if position(i) in change.varying:
-                own.define(position(i), f"{row}[{i}]")
+                own.define(position(i), row[i])
         own.define(WEIGHT, weight)
         for step in rule.steps[first:]:
             open_step(place, own, step)
-        write_target(place, own, rule, row)
+        write_target(place, own, rule, None)
         place.writer.close(depth)

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
+from evercurrent.data.types import contains_float
 from evercurrent.delta.loops import inside
 from evercurrent.delta.program import (
     Finalize,
@@ -32,11 +33,11 @@ from evercurrent.delta.program import (
     Relation,
     Rule,
 )
-from evercurrent.engine.live.changes import changes_of, write_changes
+from evercurrent.engine.live.changes import changes_of, fixed_columns, write_changes
 from evercurrent.engine.live.defer import deferred, lone_rows
-from evercurrent.engine.live.keyed import is_unit, write_finalizer
+from evercurrent.engine.live.keyed import is_small, is_unit, write_finalizer
 from evercurrent.engine.live.layout import Layout, Storage
-from evercurrent.engine.live.paths import Target, Touch
+from evercurrent.engine.live.paths import Split, Target, Touch
 from evercurrent.engine.live.plan import (
     Plan,
     in_turn,
@@ -47,6 +48,7 @@ from evercurrent.engine.live.plan import (
     plan_for,
     reachable,
 )
+from evercurrent.engine.live.reads import same
 from evercurrent.engine.live.rules import Given, Place, Sink, wants_row, write_rules
 from evercurrent.engine.live.runtime.fixpoint import Moving, Round, empty
 from evercurrent.engine.live.runtime.ordered import Groups, difference
@@ -253,7 +255,8 @@ class Emitter:
                     touches.append(Touch("", f"t{n}", True))
                 elif isinstance(r.function, Finalize):
                     into = (f"{alone[r.name]}_old", f"{alone[r.name]}_new") if r.name in alone else None
-                    touches.append(Touch(f"output_{n}", f"t{n}", True, (), into, r))
+                    split = self._split(r, alone[r.name]) if r.name in alone else None
+                    touches.append(Touch(f"output_{n}", f"t{n}", True, (), into, r, split=split))
                 else:
                     matters = f"g{n}.matters" if isinstance(r.function, Ranked) else ""
                     touches.append(Touch(f"group_{n}", f"t{n}", False, key, matters=matters))
@@ -476,15 +479,23 @@ class Emitter:
         inner = Place(w, place.namespace, place.fresh, self.targets(plan, journal, fast=True), place.states)
         if isinstance(r, Keyed):
             old, new = f"{local}_old", f"{local}_new"
-            with w.block(f"if {old} != {new}:"):
+            split = self._split(r, local)
+            before, after = (None, None) if split is None else (split.old(), split.new())
+            with w.block(f"if {_differ(r, old, new, split)}:"):
                 changes = changes_of(inner, r, in_turn(rules))
                 if changes is not None:
                     with w.block(f"if {old} is not None and {new} is not None:"):
-                        write_changes(inner, changes, old, new)
+                        width = range(len(r.columns))
+                        write_changes(
+                            inner,
+                            changes,
+                            before or tuple(f"{old}[{i}]" for i in width),
+                            after or tuple(f"{new}[{i}]" for i in width),
+                        )
                     w.open("else:")
-                for row, weight in ((old, -1), (new, 1)):
+                for row, names, weight in ((old, before, -1), (new, after, 1)):
                     with w.block(f"if {row} is not None:"):
-                        self._inline(inner, rules, row, weight)
+                        self._inline(inner, rules, row, weight, names)
                 w.close(w.depth - (changes is not None))
             return
         (writer,) = [rule for rule in own if rule.into == r.name]
@@ -492,5 +503,33 @@ class Emitter:
         with w.block(f"if {local} is not None:"):
             self._inline(inner, rules, local, weight)
 
-    def _inline(self, place: Place, rules: Sequence[Rule], row: str, weight: int) -> None:
-        write_rules(place, in_turn(tuple(rules)), row, "1" if weight > 0 else "(-1)")
+    def _split(self, r: Keyed, local: str) -> Split | None:
+        """The locals for the columns of an entry's output, where it is written in line."""
+        if not is_small(r):
+            return None
+        key = self.storages[r.state].layout.state.columns
+        return Split(local, len(r.columns), frozenset(fixed_columns(r, key)))
+
+    def _inline(
+        self,
+        place: Place,
+        rules: Sequence[Rule],
+        row: str,
+        weight: int,
+        names: tuple[str, ...] | None = None,
+    ) -> None:
+        given = None if names is None else Given(names, frozenset())
+        if names is not None and any(map(wants_row, rules)):
+            place.writer.line(f"{row} = {tuple_of(names)}")
+        write_rules(place, in_turn(tuple(rules)), row, "1" if weight > 0 else "(-1)", given)
+
+
+def _differ(r: Keyed, old: str, new: str, split: Split | None) -> str:
+    """Whether the output of an entry is not what it was."""
+    if split is None:
+        return f"{old} != {new}"
+    pairs = zip(r.columns, split.old(), split.new(), strict=True)
+    moved = [
+        f"not ({same(a, b, c)})" if contains_float(c.type) else f"{a} != {b}" for c, a, b in pairs if a != b
+    ]
+    return f"{old} is not {new}" + (f" or {new} and ({' or '.join(moved)})" if moved else "")

@@ -66,10 +66,10 @@ def write_output(
     fresh: Locals,
     relation: Keyed,
     entry: Entry,
-    give: Callable[[str], str],
+    give: Callable[[list[str], str], list[str]],
     trusted: bool = False,
 ) -> None:
-    """Statements that find the output of an entry and end in `give(output)`, if there is one.
+    """Statements that find the output of an entry and end in `give(columns, multiplicity)`, if there is one.
 
     `trusted`: it was found before, so that checks of its range are not repeated.
     """
@@ -88,12 +88,14 @@ def write_output(
     if not is_unit(relation, layout):
         many = scope.assign(scope.value(function.multiplicity))
         writer.open(f"if {many}:")
-        writer.line(give(f"{tuple_of(scope.values(function.outputs))}, {many}"))
+        found = give(scope.values(function.outputs), many)
     else:
         condition = condition_of(function.multiplicity)
         if condition is not None:
             writer.open(f"if {scope.true(condition)}:")
-        writer.line(give(tuple_of(scope.values(function.outputs))))
+        found = give(scope.values(function.outputs), "1")
+    for line in found:
+        writer.line(line)
     writer.close(depth)
 
 
@@ -103,5 +105,10 @@ def write_finalizer(writer: Writer, namespace: Namespace, name: str, relation: K
     sources = {0: "k"} if len(columns) == 1 else {i: f"k[{i}]" for i in range(len(columns))}
     with writer.block(f"def {name}(k, p):"):
         entry = Entry(layout, sources, "p")
-        write_output(writer, namespace, Locals(), relation, entry, lambda output: f"return {output}")
+        unit = is_unit(relation, layout)
+
+        def give(outputs: list[str], many: str) -> list[str]:
+            return [f"return {tuple_of(outputs)}{'' if unit else f', {many}'}"]
+
+        write_output(writer, namespace, Locals(), relation, entry, give)
         writer.line("return None")

@@ -13,12 +13,31 @@ from evercurrent.engine.live.writer import Namespace, Writer
 
 
 @dataclass(frozen=True, slots=True)
+class Split:
+    """The locals of the columns of an entry's old and new output; those at `fixed` are the key's, and the same."""
+
+    local: str
+    width: int
+    fixed: frozenset[int]
+
+    def old(self) -> tuple[str, ...]:
+        return self._names("o")
+
+    def new(self) -> tuple[str, ...]:
+        return self._names("n")
+
+    def _names(self, side: str) -> tuple[str, ...]:
+        return tuple(f"{self.local}_{'k' if i in self.fixed else side}{i}" for i in range(self.width))
+
+
+@dataclass(frozen=True, slots=True)
 class Touch:
     """A keyed relation that follows a state.
 
     `function` gives the old output (if it is empty, only the key is noted): of an entry (`entry`: called with its key and payload) or of a group (called with
     the group's key, whose columns are at `key`). `table` collects them by key; with `into` the outputs before and after
-    go into two locals instead, since only one entry is touched, and the function of `relation` is written in line.
+    go into two locals instead, since only one entry is touched, and the function of `relation` is written in line; with
+    `split` the locals only tell that there is an output, and its columns are in locals of their own.
     `matters`, if given, tells whether a change of the group by a row can change its output at all.
     """
 
@@ -29,6 +48,7 @@ class Touch:
     into: tuple[str, str] | None = None
     relation: Keyed | None = None
     matters: str = ""
+    split: Split | None = None
 
 
 @dataclass(frozen=True, slots=True)

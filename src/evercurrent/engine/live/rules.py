@@ -137,8 +137,8 @@ def _write_branch(place: Place, scope: Scope, branch: Branch, row: str, weight: 
     w.close(depth)
 
 
-def write_target(place: Place, scope: Scope, rule: Rule, row: str) -> None:
-    """The addition that a rule ends in."""
+def write_target(place: Place, scope: Scope, rule: Rule, row: str | None) -> None:
+    """The addition that a rule ends in; `row` is the local that holds the whole row, if one does."""
     target = place.targets[rule.into]
     if isinstance(target, Target):
         Addition(scope, place.namespace, target, rule).write(row)
@@ -184,9 +184,9 @@ def _bare(test: str) -> str:
     return test if ":=" in test[1:-1].split("(", 1)[0] else test[1:-1]
 
 
-def _write_to_sink(scope: Scope, sink: Sink, rule: Rule, row: str) -> None:
+def _write_to_sink(scope: Scope, sink: Sink, rule: Rule, row: str | None) -> None:
     w = scope.writer
-    out = row if rule.columns == rule.binds else tuple_of(scope.values(rule.columns))
+    out = row if row is not None and rule.columns == rule.binds else tuple_of(scope.values(rule.columns))
     if sink.single is not None:
         w.line(f"{sink.single} = {out}")
         return

@@ -305,7 +305,7 @@ class Addition:
         """Before the change: remember the old output."""
         for t in self.target.touches:
             if t.into is not None:
-                self._write_output(t, t.into[0], payload, trusted=True)
+                self._write_output(t, 0, payload, trusted=True)
             elif not t.function:
                 self.w.line(f"{t.table}[{self.key}] = None")
             elif t.entry:
@@ -325,14 +325,16 @@ class Addition:
         """After the change, where only one entry can be touched: find the new output."""
         for t in self.target.touches:
             if t.into is not None:
-                self._write_output(t, t.into[1], self.scope.atom(payload), trusted=False)
+                self._write_output(t, 1, self.scope.atom(payload), trusted=False)
 
     def _call(self, t: Touch, payload: str) -> str:
         call = f"{t.function}({self.key}, {payload})"
         return call if self.layout.permanent else f"None if {payload} is None else {call}"
 
-    def _write_output(self, t: Touch, into: str, payload: str, trusted: bool) -> None:
-        """Put the output of the entry into a local, which holds None before."""
+    def _write_output(self, t: Touch, side: int, payload: str, trusted: bool) -> None:
+        """Put the output of the entry into a local, which holds None before, or into several."""
+        assert t.into is not None
+        into = t.into[side]
         if t.relation is None or not is_small(t.relation):
             self.w.line(f"{into} = {self._call(t, payload)}")
             return
@@ -343,13 +345,20 @@ class Addition:
         if not self.layout.permanent:
             self.w.open(f"if {payload} is not None:")
         entry = Entry(self.layout, dict(enumerate(columns)), payload)
+
+        def give(outputs: list[str], many: str) -> list[str]:
+            if t.split is None:
+                return [f"{into} = {tuple_of(outputs)}"]
+            names = t.split.new() if side else t.split.old()
+            return [f"{into} = True", *(f"{n} = {o}" for n, o in zip(names, outputs, strict=True))]
+
         write_output(
             self.w,
             self.namespace,
             self.scope.fresh,
             t.relation,
             entry,
-            lambda output: f"{into} = {output}",
+            give,
             trusted,
         )
         self.w.close(depth)
