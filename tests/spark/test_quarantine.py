@@ -11,9 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import evercurrent as ec
+from evercurrent.data.zset import ZSet
+from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.pool import TooLarge
 from evercurrent.warehouse import trials
 from evercurrent.warehouse.applying import refusing_assertions
 from evercurrent.warehouse.database import Warehouse
+from evercurrent.warehouse.quarantine import settle
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -195,3 +199,45 @@ def test_rows_of_a_source_leave_the_quarantine_with_it(spark: SparkSession, tmp_
     (tmp_path / "lake" / "one.parquet").unlink()  # now the other one is right
     db.refresh(full=["people"])
     assert set_aside(db) == [] and table(db, "people") == [(1, "y"), (3, "c"), (4, "d")]
+
+
+def test_streams_set_aside_what_breaks_a_constraint(
+    spark: SparkSession, db: Warehouse, tmp_path: Path
+) -> None:
+    place = tmp_path / "arriving"
+    place.mkdir()
+    schema = "id BIGINT, customer BIGINT, total DECIMAL(9,2)"
+    frame = spark.readStream.schema(schema).json(str(place))
+    (place / "0.json").write_text(
+        '{"id": 7, "customer": 3, "total": 2.50}\n{"id": 8, "customer": 99, "total": 1.00}\n'
+    )
+    db.stream("orders", frame, once=True, on_violation="quarantine").awaitTermination()
+    assert {row[0] for row in db.table("orders").rows()} == {1, 2, 7}
+    assert set_aside(db) == [("orders", "insert", 8, "orders_fk_1")]
+    refused = db.stream("orders", frame, name="strict", once=True)
+    with pytest.raises(Exception, match="PRIMARY KEY"):
+        refused.awaitTermination()
+    with pytest.raises(ec.QueryError, match="on_violation"):
+        db.stream("orders", frame, on_violation="ignore")  # type: ignore[arg-type]
+
+
+def test_what_the_driver_cannot_hold_is_judged_by_spark(
+    db: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = db._core
+    find = core.engine.find
+
+    def too_many(store: Store, *asked: Any) -> Any:
+        if store in core.snapshot.stores.values():
+            raise TooLarge
+        return find(store, *asked)  # rows of the batch
+
+    monkeypatch.setattr(core.engine, "find", too_many)
+    ann, cyd = (1, "Ann", "a@x"), (3, "Cyd", None)
+    core.examine({"cust": ZSet([(cyd, -1)])}, core.partial())  # nobody refers to it
+    gone = {"cust": ZSet([(ann, -1), (cyd, -1)])}
+    with pytest.raises(ec.ConstraintError, match="orders_fk_1"):
+        core.examine(gone, core.partial())
+    settled = settle(core, gone, core.partial())
+    assert [(a.row, a.constraint) for a in settled.asides] == [(ann, "orders_fk_1")]
+    assert core.engine.rows(Store((settled.segments["cust"],)), core.table_types("cust")) == [(cyd, -1)]

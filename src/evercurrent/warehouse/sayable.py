@@ -220,7 +220,7 @@ def total_order(text: str, columns: int) -> str | None:
         keys: Iterable[e.Expression] = order.expressions if order is not None else ()
         written = [*keys, *(e.Literal.number(i + 1) for i in range(own))]
         query.set("order", e.Order(expressions=written))
-    return tree.sql(dialect="spark")
+    return str(tree.sql(dialect="spark"))
 
 
 def width(query: e.Query) -> int | None:
