@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import time, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import evercurrent as ec
+from evercurrent.warehouse.database import Warehouse
 
 pytestmark = pytest.mark.spark
 
@@ -88,3 +90,34 @@ def test_objects_are_rows_of_tables(spark: Any, tmp_path: Path) -> None:
     db.execute("UPDATE Employees SET salary = 9 WHERE name = 'Bob'")
     db.execute("UPDATE Persons SET name = 'Bobby' WHERE name = 'Bob'")
     assert bob.salary == 9
+
+
+SHIFTS = """class shift (extent Shifts) {
+    attribute string who; attribute time at; attribute interval length; attribute list<interval> breaks; };"""
+
+
+def test_times_and_intervals(spark: Any, tmp_path: Path) -> None:
+    db = ec.connect(spark=spark, path=tmp_path / "w")
+    db.odl(SHIFTS)
+    db.oql(
+        """define total as sum(select s.length from s in Shifts);
+        define early as select struct(w: s.who, b: s.breaks) from s in Shifts where s.at < time '12:00:00'"""
+    )
+    assert db.view("total").value() == timedelta(0)
+    with db.transaction():
+        breaks = [timedelta(minutes=5), timedelta(microseconds=-1)]
+        ann = db.new("shift", who="Ann", at=time(8, 30), length=timedelta(hours=-30), breaks=breaks)
+        ben = db.new("shift", who="Ben", at=time(14), length=timedelta(days=90_000, microseconds=7))
+    assert db.view("total").value() == timedelta(days=90_000, hours=-30, microseconds=7)
+    assert db.view("early").value() == ec.Bag([{"w": "Ann", "b": breaks}])
+    ben.at, ben.length = time(11, 59, 59), None
+    assert db.view("total").value() == timedelta(hours=-30)
+    assert len(db.view("early").value()) == 2
+
+    again = Warehouse(spark, tmp_path / "w", strategy="spark")
+    held = again.object(ann.oid)
+    assert (held.at, held.length, held.breaks) == (ann.at, timedelta(hours=-30), breaks)
+    again.oql("undefine early")
+    held.length = timedelta(days=2, microseconds=3)  # by jobs of Spark
+    assert again.view("total").value() == timedelta(days=2, microseconds=3)
+    assert again.verify()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from evercurrent.data.types import BIGINT, DOUBLE, Decimal, Float, Type
+from evercurrent.data.types import BIGINT, DOUBLE, Decimal, Float, Interval, Type
 from evercurrent.delta.program import WEIGHT, Accumulator, weight_column
 from evercurrent.term.build import call, case, conjunction, lit
 from evercurrent.term.functions.ring import average_type
@@ -138,7 +138,7 @@ def sum_type(argument: Type) -> Type:
 
 
 def check(total: Column, type: Type) -> Term:
-    if isinstance(type, Decimal) or type == BIGINT:
+    if isinstance(type, Decimal | Interval) or type == BIGINT:
         return Call("ring_check", (total,), type)
     return total
 

@@ -16,7 +16,8 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from evercurrent.data import exact
-from evercurrent.data.types import Array, Decimal, Float, Integer, Timestamp, Type
+from evercurrent.data.types import Array, Decimal, Float, Integer, Interval, Timestamp, Type
+from evercurrent.data.values import give_out
 from evercurrent.delta.program import Accumulator
 from evercurrent.engine.spark.kept import Contents
 from evercurrent.engine.spark.literals import literal
@@ -190,5 +191,7 @@ def encoded(t: Type, value: Any) -> Any:
             return [encoded(t.element, x) for x in value]
         case Float():
             return float(value)
+        case Interval():
+            return give_out(t, value)
         case _:
             return plain(t, value)

@@ -2,7 +2,8 @@
 
 Decimals are Spark's own decimals here; only the live engine scales integers. A sum of integers is kept in DECIMAL(38,0),
 which passes the range of BIGINT on the way to a value within it (law P3 of programs: accumulators have no bounds). The
-type of a bare NULL has no column of its own in Parquet: it is stored as a STRING that is always NULL.
+type of a bare NULL has no column of its own in Parquet: it is stored as a STRING that is always NULL. Day-time intervals have
+none either: as Spark itself does, they are stored as numbers of microseconds, and published so.
 
 >>> stored_sum(BIGINT)
 DecimalType(38,0)
@@ -77,7 +78,7 @@ def spark_type(t: Type) -> spark.DataType:
 def require_stored(t: Type) -> None:
     """Refuse what has no place in Parquet files that Spark and others read alike."""
     match t:
-        case Interval():
+        case Interval("months"):
             raise UnsupportedError(
                 f"a column of type {t} cannot be kept on Spark yet", hint="keep it as a number"
             )
@@ -125,6 +126,8 @@ def arrow_type(t: spark.DataType) -> pyarrow.DataType:
             return pyarrow.timestamp("us", tz="UTC")
         case spark.TimestampNTZType():
             return pyarrow.timestamp("us")
+        case spark.DayTimeIntervalType():
+            return pyarrow.int64()
         case spark.ArrayType():
             return pyarrow.list_(arrow_type(t.elementType))
         case spark.MapType():
@@ -194,6 +197,8 @@ def plain(t: Type, value: Any) -> Any:
             return [(plain(key, k), plain(element, v)) for k, v in value.items()]
         case Struct(members):
             return {m.name: plain(m.type, v) for m, v in zip(members, value, strict=True)}
+        case Interval():
+            return value
         case _:
             return give_out(t, value)
 

@@ -15,6 +15,7 @@ from evercurrent.data.types import (
     INT,
     Boolean,
     Date,
+    Interval,
     Member,
     Null,
     String,
@@ -47,7 +48,8 @@ def aggregated(context: Context, name: str, many: Many, place: Place | None) -> 
     arg = build.cast(element.term, INT) if isinstance(element.kind.type, Null) else element.term
     found = folded(context, many, name, arg, place)
     if name == "sum":
-        zero = build.cast(build.lit(0), found.type)
+        whole = isinstance(found.type, Interval)  # no number becomes one by a cast
+        zero = build.lit(0, found.type) if whole else build.cast(build.lit(0), found.type)
         return guarded(Atom(found.type), build.call("coalesce", found, zero), many.defined)
     return One(Atom(found.type), found, build.call("is_not_null", found))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from evercurrent.data.types import DATE, DOUBLE, STRING, TIMESTAMP
+import datetime
+
+from evercurrent.data.types import DATE, DOUBLE, MICROS, STRING, TIMESTAMP
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.context import wrong
 from evercurrent.frontend.oql.kinds import NIL, STRING_KIND, Atom, Coll, kind_of
@@ -22,9 +24,9 @@ def constant(node: syntax.Constant) -> One:
             return One(STRING_KIND, build.lit(node.value.replace("\\\\", "\\"), STRING))
         case "float":
             return One(Atom(DOUBLE), build.lit(node.value, DOUBLE))
-        case "date" | "timestamp" | "time":
-            if node.type == "time":
-                raise wrong("there is no type for a time of day", node.place, "use a timestamp, or a string")
+        case "time":
+            return One(Atom(MICROS), build.lit(since_midnight(node), MICROS))
+        case "date" | "timestamp":
             type = DATE if node.type == "date" else TIMESTAMP
             term = build.cast(build.lit(node.value), type, strict=False, place=node.place)
             if isinstance(term, Literal) and term.value is None:
@@ -33,6 +35,17 @@ def constant(node: syntax.Constant) -> One:
         case _:
             term = build.lit(node.value)
             return One(Atom(term.type), term)
+
+
+def since_midnight(node: syntax.Constant) -> int:
+    """The microseconds of a time of day, which is kept as an interval."""
+    try:
+        found = datetime.time.fromisoformat(node.value.strip())
+    except ValueError:
+        raise wrong(f"{node.value!r} is not a time", node.place, "it is written as '10:30:00'") from None
+    if found.tzinfo is not None:
+        raise wrong(f"{node.value!r} has a time zone, which a time of day has not", node.place)
+    return ((found.hour * 60 + found.minute) * 60 + found.second) * 1_000_000 + found.microsecond
 
 
 def number_range(kind: syntax.Kind, low: One, high: One, place: Place | None) -> One:
