@@ -233,12 +233,18 @@ def take_in_sources(
     """Commit changes of sources. `whole` are those that were compared with all that is held of them."""
     moment = time.perf_counter()
     small = sum(s.rows for s in segments.values()) <= SMALL_ROWS
+    simple = on_violation == "refuse" and not any(
+        aside_store(key) in core.snapshot.stores for key in segments
+    )
+    if simple and small and columnar.taken_in(core, segments):
+        steps = {**steps, "constraints": time.perf_counter() - moment}
+        return core.commit(segments, batch, begin, steps, sources)
     deltas: dict[str, ZSet] = {}
     if small:
         deltas = {
             key: ZSet(core.engine.rows(Store((s,)), core.table_types(key))) for key, s in segments.items()
         }
-    if on_violation == "refuse" and not any(aside_store(key) in core.snapshot.stores for key in segments):
+    if simple:
         core.examine(deltas, core.partial()) if small else bulk.examine(core, segments)
         steps = {**steps, "constraints": time.perf_counter() - moment}
         return core.commit(segments, batch, begin, steps, sources)

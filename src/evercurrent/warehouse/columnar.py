@@ -15,7 +15,7 @@ import pyarrow.compute
 from evercurrent.catalog.nodes import Table
 from evercurrent.data.types import String
 from evercurrent.engine.spark.columns import arrow_to_rows
-from evercurrent.engine.spark.digests import H, digests
+from evercurrent.engine.spark.digests import H, digestible, digests
 from evercurrent.engine.spark.feeds import typed
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.pool import TooLarge
@@ -50,12 +50,24 @@ def segments(core: Core, changes: Mapping[str, Any]) -> dict[str, Segment] | Non
     }
 
 
-def stand(core: Core, deltas: Tables) -> bool:
-    """Whether net changes certainly keep all constraints."""
+def taken_in(core: Core, changes: Mapping[str, Segment]) -> bool:
+    """Whether net changes of sources certainly keep all constraints. What goes from a source was there: it was read before."""
+    deltas: dict[str, pyarrow.Table] = {}
+    for key, segment in changes.items():
+        if not judgeable(core.catalog.tables, key, trusted=True) or not digestible(core.table_types(key)):
+            return False
+        rows = core.engine.table(segment, core.table_types(key))
+        deltas[key] = rows.append_column(H, digests(core.table_types(key), rows))
+    return stand(core, deltas, frozenset(changes))
+
+
+def stand(core: Core, deltas: Tables, trusted: frozenset[str] = frozenset()) -> bool:
+    """Whether net changes certainly keep all constraints. `trusted` are tables of which only goes what is there."""
     try:
         if not all(fit(core, key, delta) for key, delta in deltas.items()):
             return False
-        return Standing(core.engine.pool, core.catalog.tables, core.table_segments, deltas).stands()
+        tables = core.catalog.tables
+        return Standing(core.engine.pool, tables, core.table_segments, deltas, trusted).stands()
     except (TooLarge, pyarrow.ArrowException):
         return False
 
@@ -77,9 +89,9 @@ def net(table: Table, rows: pyarrow.Table) -> pyarrow.Table:
 def fit(core: Core, key: str, delta: pyarrow.Table) -> bool:
     """Whether each row that comes satisfies what rows must satisfy by themselves."""
     table = core.catalog.tables[key]
-    assert table.primary_key is not None
     needed = {f"c{i}" for i, c in enumerate(table.columns) if not c.nullable}
-    needed |= set(columns_of(table, table.primary_key.columns))
+    if table.primary_key is not None:
+        needed |= set(columns_of(table, table.primary_key.columns))
     if any(delta.column(n).null_count for n in needed):
         return False
     come = delta.filter(pyarrow.compute.greater(delta.column(W), 0))

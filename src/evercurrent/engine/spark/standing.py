@@ -28,12 +28,16 @@ from evercurrent.engine.spark.shapes import W
 
 @dataclass
 class Standing:
-    """Changes of tables (`c0, c1, ..., w`, with digests `h`), by lower-cased names, beside what is stored."""
+    """Changes of tables (`c0, c1, ..., w`, with digests `h`), by lower-cased names, beside what is stored.
+
+    Of `trusted` tables only goes what is there.
+    """
 
     pool: Pool
     tables: Mapping[str, Table]
     stored: Callable[[str], Store]
     deltas: Mapping[str, pyarrow.Table]
+    trusted: frozenset[str] = frozenset()
 
     def stands(self) -> bool:
         """Whether keys and references certainly hold after the changes."""
@@ -43,15 +47,16 @@ class Standing:
 
     def keys(self, name: str) -> bool:
         table, delta = self.tables[name], self.deltas[name]
-        assert table.primary_key is not None
-        if not self.primary(table, delta):
+        if table.primary_key is None:
+            if name not in self.trusted:
+                return False
+        elif not self.primary(table, table.primary_key, delta):
             return False
         return all(self.unique(table, key) for key in table.unique)
 
-    def primary(self, table: Table, delta: pyarrow.Table) -> bool:
+    def primary(self, table: Table, key: Unique, delta: pyarrow.Table) -> bool:
         """Each row is there once or not at all, each key too; what goes was there."""
-        assert table.primary_key is not None
-        own = columns_of(table, table.primary_key.columns)
+        own = columns_of(table, key.columns)
         both = pyarrow.concat_tables([self.under(table, own, delta, H), delta.select([*own, H, W])])
         rows = summed(both, [*own, H])
         if not within(rows.column(W), 0, 1):
@@ -116,12 +121,12 @@ class Standing:
         return self.pool.columns(store, types, own, keys, [*own, *more, W])
 
 
-def judgeable(tables: Mapping[str, Table], name: str) -> bool:
+def judgeable(tables: Mapping[str, Table], name: str, *, trusted: bool = False) -> bool:
     """Whether the constraints of a table can be judged here: by its key, and by columns that Arrow compares as we do."""
     table = tables[name]
-    if table.primary_key is None:
+    if table.primary_key is None and not trusted:
         return False
-    used = {*table.primary_key.columns, *(c for u in table.unique for c in u.columns)}
+    used = {c for u in (table.primary_key, *table.unique) if u is not None for c in u.columns}
     used |= {c for f in table.foreign_keys for c in f.columns}
     used |= {
         c
