@@ -132,7 +132,15 @@ SMALL_SCALE = 6
 
 
 def product(args: Columns, types: tuple[Type, ...]) -> Column:
-    """Factors from left to right, at the sum of their scales."""
+    """Factors from left to right, at the sum of their scales. Weights come first, and nearly all of them are 1."""
+    if len(args) > 1 and isinstance(types[0], Integer):
+        total = sum(t.scale for t in types if isinstance(t, Decimal))
+        rest = product(args[1:], types[1:]).cast(f"decimal({DIGITS},{total})")
+        return F.when(args[0] == 1, rest).otherwise(factors(args, types))
+    return factors(args, types)
+
+
+def factors(args: Columns, types: tuple[Type, ...]) -> Column:
     result, precision, scale = whole(args[0], types[0])
     for a, t in zip(args[1:], types[1:], strict=True):
         factor, p, s = whole(a, t)

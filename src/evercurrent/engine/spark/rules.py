@@ -14,6 +14,7 @@ from typing import assert_never
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import DecimalType
 
 from evercurrent.data.types import Interval, Map, Struct, Type
 from evercurrent.delta.program import Amount, Explode, Let, Lookup, Rule, State, Step, Where
@@ -22,7 +23,7 @@ from evercurrent.engine.spark.expressions import column, typed
 from evercurrent.engine.spark.intervals import micros
 from evercurrent.engine.spark.kept import Contents
 from evercurrent.engine.spark.shapes import Shape, W
-from evercurrent.engine.spark.types import spark_type, stored_sum
+from evercurrent.engine.spark.types import WEIGHT_TYPE, spark_type, stored_sum
 from evercurrent.term.nodes import Column
 
 Names = dict[str, str]
@@ -36,6 +37,7 @@ class States:
     shapes: Mapping[str, Shape]
     contents: Mapping[str, Contents]
     fresh: Callable[[], str]
+    bulk: bool = False  # many rows run through the states: how they are joined is for Spark to say
 
 
 @dataclass
@@ -158,6 +160,8 @@ def look_up(flow: Flow, step: Lookup) -> None:
             flow.frame = left.crossJoin(right)
         case _:
             flow.frame = left.join(right, on, "inner")
+    if flow.states.bulk:
+        flow.broadcast = False  # a few rows that have found others may be many
 
 
 def state_type(state: State, name: str) -> Type:
@@ -193,7 +197,10 @@ def entries_of(rule: Rule, flow: Flow, shape: Shape) -> DataFrame:
     parts += [typed(t, scope).alias(n) for t, n in zip(rule.dependents, shape.dependents, strict=True)]
     parts.append(column(rule.count, scope).cast("bigint").alias(W))
     for i, name in shape.sums.items():
-        parts.append(amount(rule.amounts[i], scope, stored_sum(shape.state.accumulators[i].type)).alias(name))
+        a, target = rule.amounts[i], stored_sum(shape.state.accumulators[i].type)
+        # Weights count rows: their sums stay in the range of BIGINT, in which they are quicker to add up.
+        counts = a.args[0] == rule.weight and isinstance(target, DecimalType) and target.scale == 0
+        parts.append(amount(a, scope, WEIGHT_TYPE if counts else target).alias(name))
     return flow.frame.select(*parts)
 
 
