@@ -6,6 +6,7 @@ the same things up twice, and mostly to take away what is then put back. So, for
     nothing that varies is read     the rows cancel: nothing
     only conditions vary            both are tested; once, if they differ     w = (new > 0) - (old > 0)
     a value under a fixed key       it is overwritten
+    a weight in a fixed bucket      it is shifted from one entry to the other
     otherwise                       what is fixed is looked up once, then the rest for the old row and for the new one
 
 Correct because a rule is linear in the row, and no rule here looks up what another one moves: their order does not matter.
@@ -19,7 +20,8 @@ from dataclasses import dataclass, replace
 from evercurrent.delta.program import WEIGHT, Finalize, Keyed, Lookup, Rule, Where
 from evercurrent.engine.live.paths import Target
 from evercurrent.engine.live.rules import Place, open_step, write_target
-from evercurrent.engine.live.scope import Scope
+from evercurrent.engine.live.runtime import index
+from evercurrent.engine.live.scope import Scope, key_of
 from evercurrent.engine.live.share import position, positional
 from evercurrent.engine.live.steps import bound_by, read_by, scheduled, terms_of
 from evercurrent.term.nodes import Column, Term
@@ -108,6 +110,8 @@ def write_changes(place: Place, changes: Sequence[Change], old: Sequence[str], n
             for step in change.rule.steps:
                 open_step(place, scope, step)
             write_target(place, scope, change.rule, None)
+        elif _shifts(place, change):
+            _shift(place, change, old, new)
         else:
             _twice(place, change, old, new)
         place.writer.close(depth)
@@ -125,6 +129,44 @@ def _overwrites(place: Place, change: Change) -> bool:
     layout = target.layout
     alone = not (layout.others or target.touches or target.groups or layout.permanent)
     return alone and layout.state.unique and layout.home.kind == "flat" and layout.payload != "cell"
+
+
+def _shifts(place: Place, change: Change) -> bool:
+    """Whether one entry of a bucket takes the place of another."""
+    target, rule = place.targets[change.rule.into], change.rule
+    if not isinstance(target, Target) or change.steps or target.layout.others:
+        return False
+    home = target.layout.home
+    counted = (
+        target.layout.payload == "count" and isinstance(rule.count, Column) and rule.count.name == WEIGHT
+    )
+    return counted and home.kind == "bucket" and not change.varies(*(rule.columns[i] for i in home.key))
+
+
+def _shift(place: Place, change: Change, old: Sequence[str], new: Sequence[str]) -> None:
+    rule, target = change.rule, place.targets[change.rule.into]
+    assert isinstance(target, Target)
+    home, name = target.layout.home, target.names[0]
+    scope = _scope(place, rule, list(terms_of(rule)))
+    for i in range(len(rule.binds)):
+        if position(i) not in change.varying:
+            scope.define(position(i), new[i])
+    for step in rule.steps:
+        open_step(place, scope, step)
+    key = scope.atom(key_of(scope.values(rule.columns[i] for i in home.key)))
+    rests = []
+    for row in (old, new):
+        own = scope.fork()
+        for i in range(len(rule.binds)):
+            if position(i) in change.varying:
+                own.define(position(i), row[i])
+        rests.append(own.atom(key_of(own.values(rule.columns[i] for i in home.rest))))
+    place.namespace.define("shift", index.shift)
+    place.namespace.define("remember", index.remember)
+    if target.journal:
+        for rest in rests:
+            place.writer.line(f"remember({name}, {key}, {rest}, J)")
+    place.writer.line(f"shift({name}, {key}, {rests[0]}, {rests[1]})")
 
 
 def _switch(place: Place, change: Change, old: Sequence[str], new: Sequence[str]) -> None:

@@ -91,7 +91,12 @@ class Addition:
         return int(digits) if digits.lstrip("-").isdigit() else None
 
     def _columns_again(self) -> bool:
-        return bool(self.layout.others or self.target.groups or any(not t.entry for t in self.target.touches))
+        touches = self.target.touches
+        return bool(
+            self.layout.others
+            or self.target.groups
+            or any(not t.entry or t.split is not None for t in touches)
+        )
 
     def _read_dependents(self) -> list[str]:
         """The sources of the dependents, before any branch; as locals if indexes need them too."""
@@ -106,6 +111,12 @@ class Addition:
     def _write_count(self) -> None:
         w, name, key = self.w, self.name, self.key
         old = None
+        if self.constant == -1 and not (self.target.touches or self.target.groups or self.target.journal):
+            # Mostly the last of its kind goes: it is found once, not twice.
+            left = self.scope.assign(f"{name}.pop({key}, 0) - 1")
+            with w.block(f"if {left}:"):
+                w.line(f"{name}[{key}] = {left}")
+            return
         if self.target.touches or self.target.groups or self.target.journal:
             old = self.scope.assign(f"{name}.get({key})")
             self._touch(old)

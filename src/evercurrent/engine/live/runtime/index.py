@@ -64,6 +64,34 @@ def bump(index: Index, key: Any, rest: Any, count: int) -> None:
         index[key] = {bucket[0]: bucket[1], rest: count}
 
 
+def shift(index: Index, key: Any, old: Any, new: Any) -> None:
+    """One entry less of one kind, one more of another, in one bucket whose payloads are weights.
+
+    >>> index = {"k": {1: 1, 2: 5}}
+    >>> shift(index, "k", 1, 3); index
+    {'k': {2: 5, 3: 1}}
+    >>> shift(index, "k", 3, 2); index
+    {'k': (2, 6)}
+    """
+    bucket = index.get(key)
+    if type(bucket) is not dict:
+        bump(index, key, old, -1)
+        bump(index, key, new, 1)
+        return
+    left = bucket.pop(old, 0) - 1
+    if left:
+        bucket[old] = left
+    total = bucket.get(new, 0) + 1
+    if total:
+        bucket[new] = total
+    else:
+        del bucket[new]
+    if len(bucket) == 1:
+        index[key] = next(iter(bucket.items()))
+    elif not bucket:
+        del index[key]
+
+
 def remember(index: Index, key: Any, rest: Any, journal: list[Entry]) -> None:
     """Write down what a change of one entry of a bucket overwrites."""
     bucket = index.get(key)
