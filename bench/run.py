@@ -29,9 +29,10 @@ BENCHMARKS = {
     "parser": parser_bench.run,
     "python": python_bench.run,
     "spark": spark_bench.run,
+    "spark10": spark_bench.run_large,
 }
-ON_REQUEST = ("spark",)
-"""Run only where they are named: this one needs Java, and hours at full size."""
+ON_REQUEST = ("spark", "spark10")
+"""Run only where they are named: they need Java, and half an hour and more at full size."""
 
 
 def main() -> None:

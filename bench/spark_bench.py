@@ -6,109 +6,33 @@ batch is that of `db.apply`: intake, constraints, program, commit and publishing
 
 from __future__ import annotations
 
-import re
+import json
 import shutil
 import statistics
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 import evercurrent as ec
-from bench import queries, tpch
 from bench.measure import machine
-from bench.report import Result, Table
+from bench.report import RESULTS, Result, Table, save
+from bench.spark_data import Recompute, batches, linked, loaded, session
 from bench.views_bench import texts
 
 ABOUT = (
-    "TPC-H on Spark in local mode, tables with their primary keys, each view alone over the same tables. A batch changes "
-    "orders and lineitem together: half of its rows go, half come. Every view was compared with Spark's own SQL after its "
-    "batches, both ways, and was equal. Recomputing reads the generated Parquet files and writes the result as Parquet."
+    "TPC-H on Spark in local mode, tables with their primary keys, each view alone over the same tables, policy `auto`. A "
+    "batch changes orders and lineitem together: half of its rows go, half come, spread over all keys. Recomputing reads the "
+    "generated Parquet files and writes the result as Parquet; it does not take in the change. Bytes read are those of files "
+    "that were opened for the batch, by shares of row groups and columns; small files stay in memory."
 )
 SIZES = (100, 10_000, 100_000)
 FIVE = ("Q3", "Q5", "Q6", "Q13", "Q18")
 SHAPES = {"Q1": "few groups", "Q3": "join, groups, top 10", "Q13": "outer join, groups of groups"}
 SHARES = (0.0001, 0.001, 0.01, 0.1)
-
-
-def session(memory: str) -> Any:
-    from pyspark.sql import SparkSession
-
-    built = (
-        SparkSession.builder.master("local[*]")
-        .appName("evercurrent-bench")
-        .config("spark.driver.memory", memory)
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .getOrCreate()
-    )
-    built.sparkContext.setLogLevel("ERROR")
-    return built
-
-
-def loaded(spark: Any, sf: float, place: Path) -> tuple[Any, float]:
-    """A warehouse with the eight tables, and how long the load took."""
-    from pyspark.sql import functions as F
-
-    db = ec.connect(spark=spark, path=place)
-    begin = time.perf_counter()
-    for name in tpch.NAMES:
-        key = re.split(r", (?=FOREIGN)", queries.KNOWLEDGE[name])[0]
-        db.execute(f"CREATE TABLE {name} ({queries.COLUMNS[name]}, {key})")
-        frame = spark.read.parquet(str(tpch.folder(sf) / f"{name}.parquet"))
-        db.apply({name: frame.withColumn("_change_type", F.lit("insert"))})
-    return db, time.perf_counter() - begin
-
-
-def batches(sf: float) -> Iterator[Any]:
-    """Send a number of rows, get a batch that changes about so many; no order is taken twice."""
-    folder = tpch.folder(sf)
-    with duckdb.connect(":memory:") as con:
-        con.execute(
-            "CREATE TABLE picked AS SELECT o_orderkey AS k, row_number() OVER (ORDER BY hash(o_orderkey)) AS n "
-            f"FROM read_parquet('{folder}/orders.parquet')"
-        )
-        used = 0
-        made: Any = None
-        while True:
-            rows = yield made
-            count = max(1, rows // 10)
-            chosen = f"(SELECT k FROM picked WHERE n > {used} AND n <= {used + count})"
-            used += count
-            made = {}
-            for table, key in (("orders", "o_orderkey"), ("lineitem", "l_orderkey")):
-                source = f"FROM read_parquet('{folder}/{table}.parquet') WHERE {key} IN {chosen}"
-                # of 32 keys in a row TPC-H uses eight: the next eight are free
-                made[table] = con.sql(
-                    f"SELECT *, 'delete' AS _change_type {source} UNION ALL "
-                    f"SELECT * REPLACE ({key} + 8 AS {key}), 'insert' {source}"
-                ).to_arrow_table()
-
-
-class Recompute:
-    """The same queries over plain Parquet files, in the same session."""
-
-    def __init__(self, spark: Any, sf: float, place: Path) -> None:
-        self.spark = spark.newSession()
-        self.place = place
-        for name in tpch.NAMES:
-            path = str(tpch.folder(sf) / f"{name}.parquet")
-            self.spark.read.parquet(path).createOrReplaceTempView(name)
-
-    def seconds(self, text: str) -> float:
-        """The better of two runs."""
-        return min(self.once(text) for _ in range(2))
-
-    def once(self, text: str) -> float:
-        begin = time.perf_counter()
-        self.spark.sql(text).write.mode("overwrite").parquet(str(self.place))
-        return time.perf_counter() - begin
 
 
 def timed(db: Any, feed: Any, rows: int) -> tuple[float, Any]:
@@ -128,109 +52,190 @@ def bytes_under(place: Path, stores: Any) -> int:
     return sum((place / f).stat().st_size for s in stores for x in s.segments for f in x.files)
 
 
-def each_view(db: Any, place: Path, recompute: Recompute, feed: Any, sf: float, names: list[str]) -> Table:
+@dataclass
+class Ground:
+    """Where a benchmark runs: one warehouse at one scale factor."""
+
+    spark: Any
+    sf: float
+    place: Path
+    db: Any
+    recompute: Recompute
+    feed: Any
+    load: float
+
+    @property
+    def runs(self) -> int:
+        """How often a recomputation is timed."""
+        return 2 if self.sf <= 1 else 1
+
+
+@contextmanager
+def ground(sf: float, memory: str) -> Iterator[Ground]:
+    spark = session(memory)
+    source = loaded(spark, sf)
+    place = Path(tempfile.mkdtemp(prefix="evercurrent-bench-", dir=source.parent))
+    try:
+        load = linked(source, place / "w")
+        feed = batches(sf)
+        next(feed)
+        db = ec.connect(spark=spark, path=place / "w")
+        yield Ground(spark, sf, place / "w", db, Recompute(spark, sf, place / "recomputed"), feed, load)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def each_view(g: Ground, result: Result, names: list[str], checked: list[str]) -> None:
     """Every view alone: creation, what it keeps, batches of three sizes, recomputation."""
     columns = ["view", "create, s", "state, MB"]
     columns += [f"{n:,} rows, s" for n in SIZES]
-    columns += ["MB read, 10,000 rows", "recompute, s"] + [f"ratio, {n:,}" for n in SIZES]
-    table = Table(f"Each view alone, SF {sf:g}", columns)
+    columns += ["MB read, 10,000 rows", "recompute, s"] + [f"ratio, {n:,}" for n in SIZES] + ["recomputed at"]
+    table = Table(f"Each view alone, SF {g.sf:g}", columns)
+    result.tables.append(table)
     ratios: dict[int, list[float]] = {n: [] for n in SIZES}
-    tables = {k for k in db._core.snapshot.stores}
-    base = bytes_under(place, [db._core.snapshot.stores[k] for k in tables])
+    tables = set(g.db._core.snapshot.stores)
+    base = bytes_under(g.place, [g.db._core.snapshot.stores[k] for k in tables])
     kept = []
     for name in names:
         text = texts()[name]
         begin = time.perf_counter()
-        db.execute(f"CREATE VIEW v AS {text}")
+        g.db.execute(f"CREATE VIEW v AS {text}", policy="auto")
         created = time.perf_counter() - begin
-        states = [s for k, s in db._core.snapshot.stores.items() if k not in tables]
-        kept.append(bytes_under(place, states))
-        timed(db, feed, 100)  # the first batch of a view opens its files
-        found, read = [], 0
+        states = [s for k, s in g.db._core.snapshot.stores.items() if k not in tables]
+        kept.append(bytes_under(g.place, states))
+        timed(g.db, g.feed, 100)  # the first batch of a view opens its files
+        found, read, full = [], 0, []
         for n in SIZES:
-            took, run = timed(db, feed, n)
+            took, run = timed(g.db, g.feed, n)
             found.append(took)
             read = run.bytes_read if n == 10_000 else read
-        again = recompute.seconds(text)
-        require(db, ["v"])
+            if any(v.strategy == "full" for v in run.views):
+                full.append(f"{n:,}")
+        again = g.recompute.seconds(text, g.runs)
+        if name in checked:
+            require(g.db, ["v"])
         for n, took in zip(SIZES, found, strict=True):
             ratios[n].append(again / took)
         table.rows.append(
-            [name, created, kept[-1] / 1e6, *found, read / 1e6, again, *(again / t for t in found)]
+            [
+                name,
+                created,
+                kept[-1] / 1e6,
+                *found,
+                read / 1e6,
+                again,
+                *(again / t for t in found),
+                ", ".join(full),
+            ]
         )
-        db.execute("DROP VIEW v")
-        db.vacuum(keep=1)
+        g.db.execute("DROP VIEW v")
+        g.db.vacuum(keep=1)
         print(*table.rows[-1], flush=True)
+        save(result)
     means = ", ".join(f"{statistics.geometric_mean(r):.1f} at {n:,} rows" for n, r in ratios.items())
     table.notes.append(f"Geometric mean of the ratios: {means}.")
+    for n, found in ratios.items():
+        slower = [x for x, r in zip(names, found, strict=True) if r < 1]
+        table.notes.append(f"Slower than recomputing at {n:,} rows: {', '.join(slower) or 'none'}.")
     table.notes.append(
         f"The tables take {base / 1e6:,.0f} MB; what is kept for a view takes {max(kept) / 1e6:,.0f} MB at most "
-        f"and {statistics.mean(kept) / 1e6:,.0f} MB on average."
+        f"and {statistics.mean(kept) / 1e6:,.0f} MB on average. Loading all tables took {g.load:.0f} s."
     )
-    return table
+    whole = "Every view was" if len(checked) == len(names) else f"{', '.join(checked)} were"
+    table.notes.append(f"{whole} compared with Spark's own SQL after the batches, both ways, and equal.")
+    save(result)
 
 
-def together(db: Any, recompute: Recompute, feed: Any, sf: float, quick: bool) -> Table:
+def growth(result: Result) -> None:
+    """The time of a batch here beside that at SF 1, if that was measured."""
+    small = RESULTS / "spark.json"
+    if not small.exists():
+        return
+    earlier = {row[0]: row for t in json.loads(small.read_text())["tables"][:1] for row in t["rows"]}
+    table = Table(
+        "Ten times the data: time of a batch at SF 10 / at SF 1", ["view", *map("{:,} rows".format, SIZES)]
+    )
+    for row in result.tables[0].rows:
+        if row[0] in earlier:
+            table.rows.append([row[0], *(a / b for a, b in zip(row[3:6], earlier[row[0]][3:6], strict=True))])
+    if table.rows:
+        means = [statistics.geometric_mean(r[i] for r in table.rows) for i in (1, 2, 3)]
+        table.notes.append(
+            "Geometric mean: "
+            + ", ".join(f"{m:.1f} at {n:,} rows" for m, n in zip(means, SIZES, strict=True))
+            + "."
+        )
+        result.tables.append(table)
+
+
+def together(g: Ground, result: Result, quick: bool) -> None:
     """Five views in one warehouse: the floor, and the reading of views with many batches behind them."""
     for name in FIVE:
-        db.execute(f"CREATE VIEW {name.lower()} AS {texts()[name]}")
-    timed(db, feed, 100)
+        g.db.execute(f"CREATE VIEW {name.lower()} AS {texts()[name]}")
+    timed(g.db, g.feed, 100)
     table = Table(
-        f"Five views together ({', '.join(FIVE)}), SF {sf:g}",
+        f"Five views together ({', '.join(FIVE)}), SF {g.sf:g}",
         ["batches before", "100 rows, s", "MB read", "segments of a store, at most", "read of Q18, s"],
     )
     done = 1
     for upto in (1, 10, 30) if quick else (1, 50, 200):
         while done < upto:
-            timed(db, feed, 100)
+            timed(g.db, g.feed, 100)
             done += 1
-        took, run = timed(db, feed, 100)
+        took, run = timed(g.db, g.feed, 100)
         done += 1
         begin = time.perf_counter()
-        db.view("q18").rows()
+        g.db.view("q18").rows()
         read = time.perf_counter() - begin
-        most = max(len(s.segments) for s in db._core.snapshot.stores.values())
+        most = max(len(s.segments) for s in g.db._core.snapshot.stores.values())
         table.rows.append([upto, took, run.bytes_read / 1e6, most, read])
-    require(db, [n.lower() for n in FIVE])
-    whole = sum(recompute.seconds(texts()[n]) for n in FIVE)
+        print(*table.rows[-1], flush=True)
+    require(g.db, [n.lower() for n in FIVE])
+    whole = sum(g.recompute.seconds(texts()[n]) for n in FIVE)
     table.notes.append(f"Recomputing the five views and writing them took {whole:.1f} s.")
     for name in FIVE:
-        db.execute(f"DROP VIEW {name.lower()}")
-    return table
+        g.db.execute(f"DROP VIEW {name.lower()}")
+    result.tables.append(table)
+    save(result)
 
 
-def crossover(db: Any, recompute: Recompute, feed: Any, sf: float) -> Table:
+def crossover(g: Ground, result: Result) -> None:
     """The time of a batch by the share of orders that it changes."""
-    orders = int(1_500_000 * sf)
+    orders = int(1_500_000 * g.sf)
     columns = ["view", "shape", *(f"{s:.2%} changed" for s in SHARES), "recompute, s"]
-    table = Table(f"Ratio of recomputing to refreshing, by share of orders changed, SF {sf:g}", columns)
+    title = (
+        f"Ratio of recomputing to refreshing, by share of orders changed, SF {g.sf:g}, policy `incremental`"
+    )
+    table = Table(title, columns)
     for name, shape in SHAPES.items():
-        db.execute(f"CREATE VIEW v AS {texts()[name]}")
-        timed(db, feed, 100)
-        again = recompute.seconds(texts()[name])
-        ratios = [again / timed(db, feed, max(10, int(orders * share * 10)))[0] for share in SHARES]
-        require(db, ["v"])
+        g.db.execute(f"CREATE VIEW v AS {texts()[name]}")
+        timed(g.db, g.feed, 100)
+        again = g.recompute.seconds(texts()[name])
+        ratios = [again / timed(g.db, g.feed, max(10, int(orders * share * 10)))[0] for share in SHARES]
+        require(g.db, ["v"])
         table.rows.append([name, shape, *ratios, again])
-        db.execute("DROP VIEW v")
-    return table
+        print(*table.rows[-1], flush=True)
+        g.db.execute("DROP VIEW v")
+    result.tables.append(table)
+    save(result)
 
 
 def run(quick: bool) -> Result:
+    """At SF 1: all views, five together, the share of the data at which recomputing wins."""
     names = list(FIVE) if quick else list(texts())
-    tables: list[Table] = []
-    spark = session("2g" if quick else "8g")
-    for sf in (0.1,) if quick else (1.0, 10.0):
-        place = Path(tempfile.mkdtemp(prefix="evercurrent-bench-"))
-        try:
-            db, took = loaded(spark, sf, place / "w")
-            recompute = Recompute(spark, sf, place / "recomputed")
-            feed = batches(sf)
-            next(feed)
-            tables.append(each_view(db, place / "w", recompute, feed, sf, names))
-            tables[-1].notes.append(f"Loading all tables took {took:.0f} s.")
-            if sf <= 1:
-                tables.append(together(db, recompute, feed, sf, quick))
-                tables.append(crossover(db, recompute, feed, sf))
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
-    return Result("spark", ABOUT, tables, machine(), quick)
+    result = Result("spark", ABOUT, [], machine(), quick)
+    with ground(0.1 if quick else 1.0, "2g" if quick else "6g") as g:
+        each_view(g, result, names, names)
+        together(g, result, quick)
+        crossover(g, result)
+    return result
+
+
+def run_large(quick: bool) -> Result:
+    """At SF 10: all views, and how the time of a batch has grown."""
+    names = list(FIVE) if quick else list(texts())
+    result = Result("spark10", ABOUT, [], machine(), quick)
+    with ground(1.0 if quick else 10.0, "8g") as g:
+        each_view(g, result, names, list(FIVE))
+        growth(result)
+    return result

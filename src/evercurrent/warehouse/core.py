@@ -167,6 +167,7 @@ class Core:
 
         `beside` are segments for stores that no program reads; `quarantined` says how many changes were set aside.
         """
+        judged = self.engine.pool.read_bytes - self.engine.pool.marked
         moved, runs = self.moved(inputs)
         moved.added |= beside or {}
         steps = {**steps, "program": sum(r.seconds for r in moved.reports.values())}
@@ -185,7 +186,7 @@ class Core:
         moment = time.perf_counter()
         self.engine.sync(list(new_segments(self.snapshot, snapshot)))
         record = replace(
-            self.record(inputs, moved, runs, batch, steps, begin),
+            self.record(inputs, moved, runs, batch, steps, begin, judged),
             quarantined={self.catalog.tables[key].name: n for key, n in (quarantined or {}).items()},
         )
         self.version = self.engine.log.commit(
@@ -259,7 +260,9 @@ class Core:
         batch: str | None,
         steps: Mapping[str, float],
         begin: float,
+        judged: int,
     ) -> RunRecord:
+        """What was done; `judged` bytes were read before the views moved."""
         taken = {self.catalog.tables[k].name: s.rows for k, s in inputs.items() if s.rows}
         by = {"driver": "the driver", "spark": "Spark", "sql": "Spark's SQL"}
         reports = moved.reports.values()
@@ -270,7 +273,7 @@ class Core:
             False,
             taken,
             views,
-            sum(r.read_bytes for r in reports),
+            judged + sum(r.read_bytes for r in reports),
             sum(r.jobs for r in reports),
             time.perf_counter() - begin,
             steps,

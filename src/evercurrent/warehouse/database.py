@@ -302,6 +302,7 @@ class Warehouse(PythonFace, StoredFace):
                 if done is not None:
                     return RunRecord(done, batch, repeated=True)
             begin = time.perf_counter()
+            self._core.engine.pool.mark()
             large: dict[str, Any] = {}
             small: dict[str, Any] = {}
             for name, feed in changes.items():
@@ -368,6 +369,7 @@ class Warehouse(PythonFace, StoredFace):
                 done = self._core.engine.log.batch(batch)
                 if done is not None:
                     return RunRecord(done, batch, repeated=True)
+            self._core.engine.pool.mark()
             try:
                 record = refresh(self._core, tuple(full), batch, on_violation)
             except BaseException:

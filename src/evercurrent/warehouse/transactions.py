@@ -95,6 +95,7 @@ class Block:
             raise
         if self.db._transaction is None:
             self.owner = True
+            self.db._core.engine.pool.mark()
             self.db._transaction = Transaction(self.db._core, self.batch)
         return self.db._transaction
 

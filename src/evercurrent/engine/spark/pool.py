@@ -51,6 +51,7 @@ class Pool:
         self.decoded_rows = 0
         self.footers: OrderedDict[str, Footer] = OrderedDict()
         self.read_bytes = 0
+        self.marked = 0  # how much had been read when a change began
         self.budget = 0
 
     def table(self, file: str, schema: pyarrow.Schema) -> pyarrow.Table:
@@ -109,6 +110,10 @@ class Pool:
                 else:
                     result += self._whole(file, arrow, types)
         return result
+
+    def mark(self) -> None:
+        """A change begins: what is read from here on is read for it."""
+        self.marked = self.read_bytes
 
     def columns(
         self,
