@@ -10,6 +10,7 @@ from bench import (
     checked,
     growth_bench,
     objects_bench,
+    objects_spark,
     parser_bench,
     python_bench,
     report,
@@ -29,6 +30,7 @@ BENCHMARKS = {
     "parser": parser_bench.run,
     "python": python_bench.run,
     "spark": spark_bench.run,
+    "spark-objects": objects_spark.run,
     "spark10": spark_bench.run_large,
 }
 ON_REQUEST = ("spark", "spark10")
