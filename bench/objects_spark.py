@@ -18,7 +18,7 @@ import evercurrent as ec
 from bench.measure import machine
 from bench.objects_bench import OLDER, STAFF, require_older
 from bench.report import Result, Table
-from bench.spark_bench import session
+from bench.spark_data import session
 
 ABOUT = (
     "A program over objects whose classes are tables of a warehouse on Spark in local mode. Times are by the clock, since the "

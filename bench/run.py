@@ -33,7 +33,7 @@ BENCHMARKS = {
     "spark-objects": objects_spark.run,
     "spark10": spark_bench.run_large,
 }
-ON_REQUEST = ("spark", "spark10")
+ON_REQUEST = ("spark", "spark10", "spark-objects")
 """Run only where they are named: they need Java, and half an hour and more at full size."""
 
 
