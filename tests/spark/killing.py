@@ -139,6 +139,45 @@ def at_steps(folder: Path, rounds: int, chance: random.Random) -> dict[str, int]
     return deaths
 
 
+MODES = """
+CREATE TABLE t (id INT PRIMARY KEY, k INT, x INT);
+CREATE TABLE u (k INT, name STRING);
+CREATE VIEW lazily WITH (mode = 'lazy') AS SELECT k, count(*) AS n, sum(x) AS s, max(x) AS most FROM t GROUP BY k;
+CREATE VIEW partly WITH (mode = 'hybrid') AS
+  SELECT u.name, v.s FROM (SELECT k, sum(x) AS s FROM t GROUP BY k) v JOIN u ON v.k = u.k
+"""
+
+
+def send_and_read(path: Path) -> None:
+    """What a driver does whose views are read after every second batch."""
+    db = Warehouse(None, path)
+    for i in range(BATCHES):
+        db.apply(batch(i), batch=f"batch {i}")
+        if i % 2:
+            for view in db.views:
+                db.view(view).rows()
+
+
+def at_reads(folder: Path, rounds: int, chance: random.Random) -> dict[str, int]:
+    """Every step of the protocol, while what has waited is worked off or is about to be."""
+    deaths = {}
+    for target in STEPS:
+        for side in ("before", "after"):
+            path = folder / f"{target}_{side}"
+            ended(forked(lambda path=path: Warehouse(None, path).execute(MODES) and None))  # type: ignore[misc]
+            name = f"{target}:{side}"
+            deaths[name] = 0
+            most = 12 if target == "write" else BATCHES - 1
+            for when in [*(chance.randint(2, most) for _ in range(rounds)), 10**9]:
+
+                def work(path: Path = path, target: str = target, side: str = side, when: int = when) -> None:
+                    fatal(target, side, when)
+                    send_and_read(path)
+
+                deaths[name] += ended(forked(work)) != 0
+    return deaths
+
+
 def at_random(folder: Path, rounds: int, chance: random.Random) -> dict[str, int]:
     """Kills at random times, until the batches of several warehouses are in."""
     begin = time.perf_counter()
@@ -193,5 +232,5 @@ def at_once(folder: Path, drivers: int, chance: random.Random) -> dict[str, int]
 if __name__ == "__main__":
     mode, place, number, seed = sys.argv[1:]
     without_cluster()
-    modes = {"steps": at_steps, "random": at_random, "once": at_once}
+    modes = {"steps": at_steps, "random": at_random, "once": at_once, "reads": at_reads}
     print(json.dumps(modes[mode](Path(place), int(number), random.Random(int(seed)))))

@@ -5,6 +5,7 @@ A batch of this size needs no cluster; `tests/spark/test_modes.py` has the same 
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from pathlib import Path
@@ -105,7 +106,7 @@ def change(db: Warehouse, chance: random.Random, rows: dict[int, Any]) -> None:
                 db.table("t").update({"id": chance.choice(list(rows))}, x=chance.randint(-3, 6))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(20 if os.environ.get("EVERCURRENT_LONG") else 1))
 def test_the_same_answers_in_every_mode(place: Path, seed: int) -> None:
     """Batches, reads, compactions and restarts in random order, against the query asked once."""
     chance = random.Random(seed)
