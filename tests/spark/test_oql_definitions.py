@@ -89,6 +89,32 @@ def test_operations_are_kept(db: Any, spark: Any, tmp_path: Path) -> None:
     assert again.verify(["calls"])
 
 
+def test_classes_written_in_python(spark: Any, tmp_path: Path) -> None:
+    db = opened(spark, tmp_path)
+    db.declare(parts("part"))
+    db.oql("define doubled as select p.double() from p in Parts")
+    part = db.new("part", cost=5)
+    assert (part.double(), db.view("doubled").value()) == (10, Bag([10]))
+    again = opened(spark, tmp_path)
+    again.declare(parts("part"))
+    assert (again.object(part.oid).double(), again.version) == (10, db.version)
+    again.declare(parts("part", 3))
+    assert (again.object(part.oid).double(), again.view("doubled").value()) == (15, Bag([15]))
+
+
+def parts(name: str, times: int = 2) -> Any:
+    """A class that no other process could find."""
+
+    class Part(ec.Entity, name=name, extent="Parts"):
+        cost: int
+
+        @ec.operation
+        def double(self) -> int:
+            return self.cost * times
+
+    return Part
+
+
 def test_what_has_changed_inside(db: Any, spark: Any, tmp_path: Path) -> None:
     db.oql(f"define staff as {STAFF}; define flat as select e.name from e in Employees")
     told: list[Any] = []

@@ -191,6 +191,15 @@ def bodies_of(entities: tuple[Any, ...]) -> dict[str, dict[str, Any]]:
     }
 
 
+def operations_of(entities: tuple[Any, ...]) -> dict[str, Callable[..., Any]]:
+    """The functions of the operations of classes, by "class.operation"."""
+    return {f"{e.__entity__.name}.{n}": f for e in entities for n, f in vars(e).items() if _is_operation(f)}
+
+
+def _is_operation(thing: Any) -> bool:
+    return isinstance(thing, types.FunctionType) and getattr(thing, "__operation__", False) is True
+
+
 def _class(e: Any, names: dict[str, Any]) -> Class:
     declared = e.__entity__
     scope = {**vars(sys.modules.get(e.__module__, typing)), **names}
@@ -206,11 +215,7 @@ def _class(e: Any, names: dict[str, Any]) -> Class:
     for name, hint in hints.items():
         if typing.get_origin(hint) is not ClassVar:
             properties.append(_property(e, name, hint))
-    operations = [
-        _operation(n, f, scope)
-        for n, f in vars(e).items()
-        if isinstance(f, types.FunctionType) and getattr(f, "__operation__", False)
-    ]
+    operations = [_operation(n, f, scope) for n, f in vars(e).items() if _is_operation(f)]
     return Class(
         declared.name, declared.parent, declared.extent, declared.keys, tuple(properties), tuple(operations)
     )

@@ -71,7 +71,7 @@ class StoredFace(ObjectFace):
 
     def declare(self, *entities: type[Entity]) -> None:
         """Declare classes that are written in Python; classes that are declared already get their methods again."""
-        from evercurrent.objects.entities import bodies_of, schema_of
+        from evercurrent.objects.entities import bodies_of, operations_of, schema_of
 
         with self._core.lock:
             before = self._core.catalog.schema
@@ -80,6 +80,10 @@ class StoredFace(ObjectFace):
             if new:
                 schema = schema_of(new, before)
                 self._declare(schema, schema, before)
+            known = {f"{c.name}.{o.name}" for c in before.classes.values() for o in c.operations}
+            again = {name: f for name, f in operations_of(entities).items() if name in known}
+            if again:
+                self.bind_operations(again)
             for e in entities:
                 e.__entity__.made = self._session.space.kinds[e.__entity__.name].cls
 
