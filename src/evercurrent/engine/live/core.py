@@ -101,7 +101,7 @@ class Core:
         self._transactions: Variant | None = None
         self._triggers: dict[tuple[str, int, bool, frozenset[int] | None], Callable[..., None]] = {}
         self._finalizers: dict[str, str] | None = None
-        self._flush: Callable[[], None] | None = None
+        self._flushers: dict[bool, Callable[[], None]] = {}
 
     # --- code ----------------------------------------------------------------------------------------------
 
@@ -145,23 +145,26 @@ class Core:
                 variant.namespace.setdefault(key, value)
             self.files.append(load(source, variant.namespace, "one row"))
             if self.waiting or self.lone:
-                self._flusher()  # whoever reads first should not wait for the compiler
+                self._flusher(True)  # whoever reads first should not wait for the compiler
             if things is None:
                 variant.pieces[f"{table}\x00{sign}"] = source
             found = self._triggers[(table, sign, journal, things)] = variant.namespace[name]
         return found
 
-    def _flusher(self) -> Callable[[], None]:
-        if self._flush is None:
+    def _flusher(self, fast: bool) -> Callable[[], None]:
+        """The function that works off what waits; `fast`, while no lent state shows other rows than its things."""
+        found = self._flushers.get(fast)
+        if found is None:
             self._load_finalizers()
-            source = self.emitter.flusher(self.fallible)
+            source = self.emitter.flusher(self.fallible, fast)
             if source is None:
-                self._flush = self.variant(frozenset(), True).flush
+                found = self.variant(frozenset(), True).flush
             else:
                 namespace = dict(self.emitter.namespace.objects)
                 self.files.append(load(source, namespace, "what has waited"))
-                self._flush = namespace["flush"]
-        return self._flush
+                found = namespace["flush"]
+            self._flushers[fast] = found
+        return found
 
     def is_quiet(self, table: str) -> bool:
         """Whether the change of a row moves nothing outside a transaction: all that reads the table is lent it."""
@@ -248,7 +251,7 @@ class Core:
         if not settled:
             self.hold(lambda loan: loan.lent.before())
         try:
-            self._flusher()()
+            self._flusher(not any(map(len, self.loans)))()
         except BaseException:
             tail = self.journal[begin:]
             del self.journal[begin:]

@@ -191,8 +191,11 @@ class Emitter:
         pieces[""] = finish.text()
         return pieces
 
-    def flusher(self, checked: frozenset[str]) -> str | None:
-        """The function `flush` alone, with undo: the stages that wait and what follows from them. None: loops are among it."""
+    def flusher(self, checked: frozenset[str], fast: bool) -> str | None:
+        """The function `flush` alone, with undo: the stages that wait and what follows from them. None: loops are among it.
+
+        `fast`: lent states are read off the things.
+        """
         plan = plan_for(self.program, checked)
         self.checked = frozenset(n for n in checked if not plan.rules.get(n))
         waiting = deferred(self.program, self.hybrid, ()) | lone_rows(self.program)
@@ -203,7 +206,7 @@ class Emitter:
         pieces = []
         for r in stages:
             rules = plan.rules.get(r.name, ())
-            pieces.append(self._run(plan, r.name, rules, True) if rules else "")
+            pieces.append(self._run(plan, r.name, rules, True, fast) if rules else "")
             pieces.append(self._stage(plan, r, frozenset(), True))
         w = Writer()
         self._write_finish(w, "flush", stages)
@@ -276,10 +279,10 @@ class Emitter:
         states = {name: t for name, t in targets.items() if isinstance(t, Target)}
         return Place(writer, self.namespace, fresh, targets, states)
 
-    def _run(self, plan: Plan, name: str, rules: Sequence[Rule], journal: bool) -> str:
+    def _run(self, plan: Plan, name: str, rules: Sequence[Rule], journal: bool, fast: bool = False) -> str:
         w = Writer()
         w.line(f"# {remark(name)}: its delta, row by row")
-        place = self._place(w, self.targets(plan, journal), Locals())
+        place = self._place(w, self.targets(plan, journal, fast=fast), Locals())
         with w.block(f"def run_{self.numbers[name]}(rows):"), w.block("for r, w in rows:"):
             write_rules(place, in_turn(tuple(rules)), "r", "w")
         w.line()
