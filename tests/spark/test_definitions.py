@@ -71,8 +71,3 @@ def test_assertions_are_replaced_and_may_be_there(db: Warehouse) -> None:
         db.execute("CREATE OR REPLACE ASSERTION few CHECK ((SELECT COUNT(*) FROM child) < 1)")
     with pytest.raises(ec.ConstraintError, match="few"):
         db.table("child").insert([(2, None)])
-
-
-def test_modes_are_refused(db: Warehouse) -> None:
-    with pytest.raises(ec.UnsupportedError, match="lazy"):
-        db.execute("CREATE VIEW v TBLPROPERTIES ('mode' = 'lazy') AS SELECT id FROM child")

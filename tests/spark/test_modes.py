@@ -19,8 +19,8 @@ from pyspark.errors import AnalysisException
 
 from evercurrent.catalog.nodes import Mode
 from evercurrent.errors import EvercurrentError
-from evercurrent.warehouse.catching_up import CATCH_UP
 from evercurrent.warehouse.database import Warehouse
+from evercurrent.warehouse.repeating import CATCH_UP
 from tests.laws.chooser import Seeded
 from tests.laws.queries import query
 from tests.laws.world import World, perform
@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = bool(os.environ.get("EVERCURRENT_LONG"))
-SEEDS = range(200 if LONG else 2)
+SEEDS = range(200 if LONG else 1)
 VIEWS, TRANSACTIONS = 4, 4
 MODES: tuple[Mode, ...] = ("strict", "lazy", "hybrid", "lazy", "hybrid")
 

@@ -42,7 +42,7 @@ from evercurrent.session.store import positions
 from evercurrent.session.subscriptions import Change, Subscribers
 from evercurrent.term.evaluate import compile_term
 from evercurrent.warehouse.accounts import experience, view_runs
-from evercurrent.warehouse.catching_up import again, current, moved_for_watchers, new_segments, with_watched
+from evercurrent.warehouse.catching_up import current, moved_for_watchers, new_segments, with_watched
 from evercurrent.warehouse.estimates import Size
 from evercurrent.warehouse.learning import Cold
 from evercurrent.warehouse.monitors import changes_of
@@ -50,6 +50,7 @@ from evercurrent.warehouse.moving import Moved, move
 from evercurrent.warehouse.partial import Partial, table_store
 from evercurrent.warehouse.progress import Progress
 from evercurrent.warehouse.record import RunRecord, ViewRun
+from evercurrent.warehouse.repeating import again
 from evercurrent.warehouse.strategies import Around, Outlook, recomputed
 from evercurrent.warehouse.waiting import Kind, Waiting, put_by, rows_of
 

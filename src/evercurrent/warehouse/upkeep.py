@@ -14,11 +14,11 @@ from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.publish import clean
 from evercurrent.engine.spark.shapes import Schema, row_schema
-from evercurrent.warehouse.catching_up import COMPACT
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.partial import aside_store, table_store
 from evercurrent.warehouse.parts import view_store
 from evercurrent.warehouse.publish import where
+from evercurrent.warehouse.repeating import COMPACT
 from evercurrent.warehouse.waiting import program_schemas
 
 

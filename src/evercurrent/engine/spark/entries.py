@@ -52,7 +52,6 @@ class Entries:
         self.read_keys: dict[tuple[str, ...], set[Row]] = {}
         self.old_index: dict[tuple[str, ...], dict[Row, list[Row]]] = {}
         self.read_bags: set[Row] = set()
-        self.seeded = False  # all that is new was new before
 
     # --- adding --------------------------------------------------------------------------------------------
 
@@ -81,7 +80,6 @@ class Entries:
         if moved:
             for entries in self.fetch(tuple(self.members[: self.width]), moved).values():
                 self.new |= {entry: self.zero.copy() for entry in entries}
-        self.seeded = bool(self.new)
 
     def add(
         self,
@@ -102,7 +100,6 @@ class Entries:
             else:
                 assert a.weight is not None
                 bags.append((i, where, args, compile_term(a.weight, names)))
-        self.seeded = self.seeded and not rows
         for row in rows:
             key = tuple(c(row) for c in codes)
             totals = self.new.get(key)
@@ -120,8 +117,6 @@ class Entries:
 
     def added(self) -> Iterator[tuple[str, pyarrow.Table]]:
         """What is to be written: for the state's store, and for the store of each bag."""
-        if self.seeded:
-            return  # it lies there already
         rows = [(key, totals) for key, totals in self.new.items() if any(totals)]
         if rows:
             yield self.shape.state.name, self.table(rows)
