@@ -28,6 +28,7 @@ from evercurrent.session.oql_values import Stitcher
 from evercurrent.warehouse import definitions
 from evercurrent.warehouse.classes import directly
 from evercurrent.warehouse.drafts import Script, change
+from evercurrent.warehouse.publish import definition_of
 from evercurrent.warehouse.queries import answer
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ def define(core: Core, statement: syntax.Define, policy: str, mode: str) -> None
         catalog = removed(catalog, "view", name)
     catalog = replace(catalog, macros={k: v for k, v in catalog.macros.items() if k != name})
     about = definitions.defining("view", name, statement.text, policy, mode)
-    definition = {**about, "language": "oql"}
+    published = {k: v for k, v in definition_of(core, name).items() if k == "publish"}
+    definition = {**about, "language": "oql", **published}
     catalog = view_of_definition(catalog, definition)
     if old is not None:
         catalog = follow(catalog, core.catalog, name)
