@@ -64,6 +64,8 @@ class LiveEngine:
             if state.name in kept.storages or before is None or not alike(before, state):
                 continue
             storage = old.storages[state.name]
+            if layouts[state.name].weighed and not storage.layout.weighed:
+                continue
             kept.storages[state.name] = (
                 storage if storage.layout == layouts[state.name] else moved(storage, layouts[state.name])
             )

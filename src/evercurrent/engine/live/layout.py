@@ -22,13 +22,14 @@ The home path holds every entry and finds one by all its columns; the other path
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from evercurrent.data.types import contains_float
 from evercurrent.delta.program import WEIGHT, Accumulator, Finalize, Keyed, Lookup, Program, Rule, State
 from evercurrent.engine.live.runtime.index import put
 from evercurrent.term.nodes import Column
+from evercurrent.term.walk import columns_of
 
 if TYPE_CHECKING:
     from evercurrent.engine.live.lent import Loan
@@ -54,6 +55,8 @@ class Layout:
     others: tuple[Path, ...]
     permanent: bool
     """A scalar aggregate's only entry: it stays when its weight is zero."""
+    weighed: bool = True
+    """Whether the weight is kept up; nobody may ask for that of an entry that always stays."""
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -116,7 +119,32 @@ def lay_out(program: Program) -> dict[str, Layout]:
     keyed = {
         r.state: r for r in sorted(_keyed(program), key=_is_scalar)
     }  # of several readers a scalar one counts
-    return {s.name: _choose(s, looked_up[s.name], keyed.get(s.name)) for s in program.states}
+    weighed = _weighed(program)
+    return {
+        s.name: replace(_choose(s, looked_up[s.name], keyed.get(s.name)), weighed=s.name in weighed)
+        for s in program.states
+    }
+
+
+def _weighed(program: Program) -> set[str]:
+    """The states of which somebody may read a weight: all but those that only scalar aggregates without a count read."""
+    readers: dict[str, list[Keyed]] = {}
+    for r in _keyed(program):
+        readers.setdefault(r.state, []).append(r)
+    asked = {s.state for rule in rules_of(program) for s in rule.steps if isinstance(s, Lookup)}
+    return {
+        s.name
+        for s in program.states
+        if s.name in asked or s.name not in readers or any(map(_reads_weight, readers[s.name]))
+    }
+
+
+def _reads_weight(r: Keyed) -> bool:
+    match r.function:
+        case Finalize(outputs, multiplicity, scalar=True):
+            return any(c.name == WEIGHT for t in (*outputs, multiplicity) for c in columns_of(t))
+        case _:
+            return True
 
 
 def _keyed(program: Program) -> Iterator[Keyed]:

@@ -188,7 +188,7 @@ class Addition:
             if not permanent:
                 w.open(f"if {cell} is not None:")
             self._remember_cell(cell)
-            if constant != 0 and not unique:
+            if constant != 0 and not unique and self.layout.weighed:
                 w.line(f"{cell}[0] += {self.count}")
             write_amounts(w, amounts, cell, self.target.journal)
             if not permanent:
