@@ -121,3 +121,27 @@ def test_times_and_intervals(spark: Any, tmp_path: Path) -> None:
     held.length = timedelta(days=2, microseconds=3)  # by jobs of Spark
     assert again.view("total").value() == timedelta(days=2, microseconds=3)
     assert again.verify()
+
+
+def test_objects_that_refer_to_each_other_by_arrays_and_structs(spark: Any, tmp_path: Path) -> None:
+    db = ec.connect(spark=spark, path=tmp_path / "w")
+    db.odl(
+        """class node (extent Nodes) { attribute long n; attribute list<node> next kept as array;
+        attribute struct {node at; long far;} home; };"""
+    )
+    with db.transaction():
+        a, b = db.new("node", n=1), db.new("node", n=2)
+        a.next, b.next, b.home = [b, a], [a], {"at": a, "far": 7}
+    again = ec.connect(spark=spark, path=tmp_path / "w")
+    first = again.object(a.oid)
+    second = first.next[0]
+    assert second.next[0] is first and second.home.at is first and first.next[1] is first
+    home = second.home
+    again.execute("UPDATE Nodes SET n = n + 1")  # handles are read again, and are the same
+    assert (first.n, second.n, second.next[0] is first, home.at is first) == (2, 3, True, True)
+    with again.transaction():
+        first.n = 9  # the array that nobody has read since stays as it is
+        second.home.far = 8
+    assert (first.next, again.object(b.oid).home) == ([second, first], {"at": first, "far": 8})
+    again.delete(first)
+    assert (second.next, second.home) == ([], {"at": None, "far": 8})

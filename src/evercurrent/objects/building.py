@@ -63,7 +63,7 @@ def build(space: Space, declared: Class) -> Kind:
         if f.many:
             f.owned = _owned_class(space, kind, f)
             f.closed = _closed_class(f.owned)
-    _write_rows(kind)
+    write_rows(kind)
     return kind
 
 
@@ -139,7 +139,8 @@ def _closed_class(owned: type) -> type:
 # --- functions ---------------------------------------------------------------------------------------------
 
 
-def _write_rows(kind: Kind) -> None:
+def write_rows(kind: Kind) -> None:
+    """Write the functions that read rows and snapshots off objects."""
     names: dict[str, Any] = {f"{PRIVATE}in{f.position}": f.inside for f in kind.fields}
     _run(rows_source(kind), names, f"rows of {kind.name}")
     kind.snapshot, kind.restore = names["snapshot"], names["restore"]

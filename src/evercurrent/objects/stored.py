@@ -4,8 +4,9 @@ A handle is read when it is asked for: its row by its identity, what it refers t
 Changes are gathered and committed as those in the process are (`work`, `links`, `raw`), as one version. Handles that are held
 while the database moves on are read again.
 
-A slot holds what the row says; a reference that was not followed yet is a `Pointer`, a collection that was not read is None.
-`LazySlot` makes the one and the other into what they stand for.
+A slot holds what the row says; a reference that was not followed yet is a `Pointer`, a struct or array with references in it that
+nobody has looked at is `Unread`, a collection that was not read is None. `LazySlot` makes each into what it stands for: so to read one
+object is not to read all that it leads to.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from evercurrent.catalog.classes import Class, Schema
+from evercurrent.catalog.classes import Class, Schema, targets
 from evercurrent.catalog.extents import OWNER, Apart, Inside, Inverse, Single
-from evercurrent.data.types import Map, Reference
+from evercurrent.data.types import Map, Reference, Struct
 from evercurrent.data.zset import Row
 from evercurrent.objects.backward import mentioned, strip, take_out
+from evercurrent.objects.building import write_rows
 from evercurrent.objects.handles import Object, gone
 from evercurrent.objects.kinds import Field, Kind
 from evercurrent.objects.owned import Owned, OwnedBag
 from evercurrent.objects.space import Space
-from evercurrent.objects.values import outside
+from evercurrent.objects.structs import OwnedStruct
+from evercurrent.objects.values import Function, outside
 from evercurrent.objects.work import Work
 from evercurrent.objects.writing import Traits
 
@@ -44,6 +47,20 @@ class Pointer:
 
     def __init__(self, oid: int) -> None:
         self.oid = oid
+
+
+class Unread:
+    """A value with references in it, as it stands in the row."""
+
+    __slots__ = ("cell",)
+
+    def __init__(self, cell: Any) -> None:
+        self.cell = cell
+
+
+def row_value(inside: Function) -> Function:
+    """What stands in a row for what a slot holds, read or not."""
+    return lambda held: held.cell if type(held) is Unread else inside(held)
 
 
 class Nothing:
@@ -111,6 +128,9 @@ class LazySlot:
         if type(value) is Pointer:
             value = self.space.at(value.oid)
             self.raw.__set__(thing, value)
+        elif type(value) is Unread:
+            value = self.space.value(thing, self.field, value.cell)
+            self.raw.__set__(thing, value)
         elif value is None and self.field.many:
             value = self.space.collection(thing, self.field)
             self.raw.__set__(thing, value)
@@ -141,7 +161,9 @@ class StoredSpace(Space):
             kind.read = kind.sheets
             for f in kind.fields:
                 f.slot = LazySlot(self, f, f.slot)
-                f.get = self._getter(f, f.get)
+                f.get = self._getter(f)
+                f.inside = row_value(f.inside)
+            write_rows(kind)
             told = frozenset(range(len(kind.sheets)))
             self.rewrite(kind, Traits(told=told))
 
@@ -156,13 +178,18 @@ class StoredSpace(Space):
 
         rewrite(kind, traits, Nothing())  # type: ignore[arg-type]
 
-    def _getter(self, f: Field, inner: Any) -> Any:
+    def _getter(self, f: Field) -> Any:
+        def held(thing: Any) -> Any:
+            return f.slot.__get__(thing)
+
         def get(thing: Any) -> Any:
             self.fresh()
             if thing._gone:
                 raise gone(thing)
-            found = f.slot.__get__(thing)
-            return inner(thing) if found is not None and not f.many and isinstance(f.place, Single) else found
+            found = held(thing)
+            if found is None or not isinstance(f.type, Struct):
+                return found
+            return OwnedStruct(lambda: held(thing), lambda new: f.set(thing, new))
 
         return get
 
@@ -233,13 +260,18 @@ class StoredSpace(Space):
             slot = f.slot.raw
             if not f.in_row:
                 slot.__set__(thing, None)
-            elif isinstance(f.place, Inside):
-                slot.__set__(thing, self.owned(thing, f, outside(self, f.type)(cells[f.position]) or ()))
             elif isinstance(f.type, Reference):
                 value = cells[f.position]
                 slot.__set__(thing, None if value is None else Pointer(value))
+            elif targets(f.type):
+                slot.__set__(thing, Unread(cells[f.position]))
             else:
-                slot.__set__(thing, outside(self, f.type)(cells[f.position]))
+                slot.__set__(thing, self.value(thing, f, cells[f.position]))
+
+    def value(self, thing: Object, f: Field, cell: Any) -> Any:
+        """What a slot holds, for what stands in the row."""
+        found = outside(self, f.type)(cell)
+        return self.owned(thing, f, found or ()) if isinstance(f.place, Inside) else found
 
     def fresh(self) -> None:
         """If the database has moved on by other means than objects, read the handles that are held again."""
@@ -367,7 +399,9 @@ class StoredSpace(Space):
         if f.many:
             take_out(work, f.slot.__get__(owner), thing)
             return
-        if type(held) is Pointer:
+        if type(held) is Unread:
+            held = f.slot.__get__(owner)
+        elif type(held) is Pointer:
             held = f.slot.__get__(owner) if held.oid == thing.oid else None
         if held is not None and thing in mentioned(f.type, held):
             work.touch(owner)
