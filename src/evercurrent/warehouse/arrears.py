@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from evercurrent.data.zset import ZSet
-from evercurrent.delta.program import Input, Keyed, Program
+from evercurrent.delta.program import Input, Keyed
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES, Report
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.kept import Store
@@ -21,8 +21,10 @@ from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.negation import less
 from evercurrent.engine.spark.run import Outcome
 from evercurrent.session.lazy import used_columns
+from evercurrent.warehouse.groups import Group
 from evercurrent.warehouse.parts import rows_store, stores_of
-from evercurrent.warehouse.waiting import LATER, QUEUED, WAITS, Kind, later_design
+from evercurrent.warehouse.progress import named
+from evercurrent.warehouse.waiting import LATER
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core
@@ -38,21 +40,19 @@ class Caught:
     report: Report | None = None
 
 
-def caught_up(core: Core, snapshot: Snapshot, kind: Kind) -> Caught:
-    """Work off what waits in a snapshot; nothing of it is known to anyone yet."""
-    core.progress.stage(f"bringing {kind} views up to date")
-    return lazily(core, snapshot) if kind == "lazy" else partly(core, snapshot)
+def caught_up(core: Core, snapshot: Snapshot, group: Group) -> Caught:
+    """Work off what waits of a group in a snapshot; nothing of it is known to anyone yet."""
+    core.progress.stage(f"bringing {named(group.views)} up to date")
+    return lazily(core, snapshot, group) if group.kind == "lazy" else partly(core, snapshot, group)
 
 
-def lazily(core: Core, snapshot: Snapshot) -> Caught:
-    """The views of the program `later`, by the net change of its inputs."""
-    waiting = core.waiting
-    program = later_design(waiting.design).program
-    stores = {n: s for n, s in snapshot.stores.items() if not n.startswith(QUEUED)}
+def lazily(core: Core, snapshot: Snapshot, group: Group) -> Caught:
+    """The views of a part of the program `later`, by the net change of its inputs."""
+    program = group.program
+    stores = {n: s for n, s in snapshot.stores.items() if not n.startswith(group.mark)}
     inputs: dict[str, Segment] = {}
-    for r in waiting.inputs:
-        queue = snapshot.stores.get(QUEUED + r.name.lower(), Store())
-        net = netted(core, program, r, queue)
+    for r in group.inputs:
+        net = netted(core, group, r, snapshot.stores.get(group.queue(r.name), Store()))
         if net.rows:
             inputs[r.name] = net
     result = Caught(snapshot, taken={name: s.rows for name, s in inputs.items()})
@@ -61,10 +61,10 @@ def lazily(core: Core, snapshot: Snapshot) -> Caught:
         outcome, result.report = core.engine.run(program, own, inputs)
         added = dict(outcome.stores)
         states = stores_of(program)
-        for name, relation in program.views.items():
+        for relation, names in group.relations.items():
             delta = outcome.deltas.get(relation, EMPTY)
             if delta.rows:
-                result.views[name] = delta
+                result.views |= dict.fromkeys(names, delta)
                 if rows_store(program, relation) not in states:
                     added[rows_store(program, relation)] = delta
         for name, segment in added.items():
@@ -73,10 +73,10 @@ def lazily(core: Core, snapshot: Snapshot) -> Caught:
     return result
 
 
-def netted(core: Core, program: Program, r: Input, queue: Store) -> Segment:
+def netted(core: Core, group: Group, r: Input, queue: Store) -> Segment:
     """What is left of a queue. Rows are told apart by the columns that the program uses: a change of others is none."""
-    name, types = QUEUED + r.name.lower(), [c.type for c in r.columns]
-    used = used_columns(program, r.name)
+    name, types = group.queue(r.name), [c.type for c in r.columns]
+    used = used_columns(group.program, r.name)
     if len(used) == len(types) or queue.rows > DRIVER_ENTRIES or core.engine.strategy == "spark":
         return core.engine.whole(name, queue, types)
     net = ZSet()
@@ -85,34 +85,30 @@ def netted(core: Core, program: Program, r: Input, queue: Store) -> Segment:
     return core.engine.write_rows(name, types, list(net.items()))
 
 
-def partly(core: Core, snapshot: Snapshot) -> Caught:
+def partly(core: Core, snapshot: Snapshot, group: Group) -> Caught:
     """The keyed relations that were held, and what follows from them."""
-    waiting = core.waiting
-    program = waiting.design.program
-    waits = {n.removeprefix(WAITS): s for n, s in snapshot.stores.items() if n.startswith(WAITS)}
-    stores = {n: s for n, s in snapshot.stores.items() if not n.startswith(WAITS)}
-    seeds = {store: waits[store] for store in waiting.states if store in waits}
+    program = group.program
+    waits = {n.removeprefix(group.mark): s for n, s in snapshot.stores.items() if n.startswith(group.mark)}
+    stores = {n: s for n, s in snapshot.stores.items() if not n.startswith(group.mark)}
+    seeds = {store: waits[store] for store in group.states if store in waits}
     then = {
         store: less(core.engine, store, stores.get(store, Store()), seeds[store], schema)
-        for store, schema in waiting.states.items()
+        for store, schema in group.states.items()
         if store in seeds
     }
     outcome, report = Outcome(), None
     if seeds:
-        others = frozenset(r.name for r in program.relations if isinstance(r, Keyed)) - waiting.held
+        others = frozenset(r.name for r in program.relations if isinstance(r, Keyed)) - group.held
         outcome, report = core.engine.run(program, {**stores, **then}, {}, held=others, seeds=seeds)
     for store in outcome.stores.keys() | seeds.keys():
         segment = outcome.stores.get(store, EMPTY)
         if store not in seeds:
             stores[store] = stores.get(store, Store()).plus(segment)
-        elif (
-            store.split("\0")[0] in waiting.fed
-        ):  # the segment is what has waited and what was added to it now
+        elif store.split("\0")[0] in group.fed:  # the segment is what has waited and what was added to it now
             stores[store] = then[store].plus(segment)
     result = Caught(snapshot, report=report)
     own = stores_of(program)
-    for relation in dict.fromkeys(waiting.views.values()):
-        names = [n for n, r in waiting.views.items() if r == relation]
+    for relation, names in group.relations.items():
         delta = outcome.deltas.get(relation, EMPTY)
         store = rows_store(program, relation)
         if delta.rows and store not in own:
@@ -120,7 +116,7 @@ def partly(core: Core, snapshot: Snapshot) -> Caught:
         half = waits.get(store, Store()).segments
         if half:
             both = Store((), (*half, delta) if delta.rows else half)
-            types = [f.type for f in waiting.catalog.fields_of(names[0])]
+            types = [f.type for f in core.waiting.catalog.fields_of(names[0])]
             delta = core.engine.whole(f"{store}\0change", both, types)
         if delta.rows:
             result.views |= dict.fromkeys(names, delta)

@@ -19,61 +19,61 @@ from evercurrent.errors import ConflictError, EvaluationError
 from evercurrent.session.compile import Design
 from evercurrent.session.oql_changes import relations_of_view
 from evercurrent.warehouse.arrears import Caught, caught_up
+from evercurrent.warehouse.groups import Group, Kind
 from evercurrent.warehouse.monitors import changes_of
 from evercurrent.warehouse.record import RunRecord, ViewRun
 from evercurrent.warehouse.repeating import CATCH_UP
-from evercurrent.warehouse.waiting import QUEUED, WAITS, Kind, Waiting, bare, is_behind, later, rows_behind
+from evercurrent.warehouse.waiting import Waiting, bare, later
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core
 
-KINDS: tuple[Kind, ...] = ("lazy", "hybrid")
-
 
 def current(core: Core, view: str) -> Snapshot:
     """The snapshot in which a view, by its exact name, is what its query says."""
-    kind = core.waiting.kind(view)
-    return core.snapshot if kind is None else settled(core, kind)
+    group = core.waiting.by_view.get(view)
+    return core.snapshot if group is None else settled(core, group)
 
 
-def ground(core: Core, kind: Kind, unchanged: bool) -> tuple[Core, dict[str, Store]]:
-    """What a new catalog can take over, and what goes on waiting in it.
+def ground(core: Core, kind: Kind, after: Iterable[Group]) -> tuple[Core, dict[str, Store]]:
+    """What a new catalog can take over, and what goes on waiting in it; `after` are its groups.
 
-    If all that waits is kept in the same way then (`unchanged`), it waits on; otherwise it is worked off first. Where it
-    cannot be, the tables alone are taken over: so a view whose values cannot be found (they overflow, say) can be dropped.
+    A group that is the same there waits on; otherwise it is worked off first. Where it cannot be, the tables alone are taken
+    over: so a view whose values cannot be found (they overflow, say) can be dropped.
     """
-    waits: dict[str, Store] = {}
-    if unchanged:
-        mark = QUEUED if kind == "lazy" else WAITS
-        waits = {n: s for n, s in core.snapshot.stores.items() if n.startswith(mark)}
-    else:
-        try:
-            settled(core, kind)
-        except EvaluationError:
-            return bare(core), {}
+    others = list(after)
+    same = [group for group in core.waiting.groups if group in others]
+    try:
+        for group in core.waiting.groups:
+            if group.kind == kind and group not in same:
+                settled(core, group)
+    except EvaluationError:
+        return bare(core), {}
+    marks = tuple(group.mark for group in same if group.kind == kind)
+    waits = {n: s for n, s in core.snapshot.stores.items() if marks and n.startswith(marks)}
     return (core if kind == "hybrid" else later(core, core.snapshot)), waits
 
 
-def settled(core: Core, kind: Kind) -> Snapshot:
-    """The present snapshot, without anything of this kind that waits; committed, if it can be."""
+def settled(core: Core, group: Group) -> Snapshot:
+    """The present snapshot, without anything of this group that waits; committed, if it can be."""
     with core.lock:
-        if not is_behind(core.snapshot, kind):
+        if not group.waits(core.snapshot):
             return core.snapshot
         alone = core.committing or core.engine.log.latest() != core.version
-        known = core.aside.get(kind)
+        known = core.aside.get(group.mark)
         if alone and known is not None and known[0] is core.snapshot:
             return known[1]
         folder = core.engine.folder
         others, folder.made = folder.made, []  # files of who reads: not ours to tidy
         try:
             begin = time.perf_counter()
-            caught = caught_up(core, core.snapshot, kind)
+            caught = caught_up(core, core.snapshot, group)
             if not alone:
                 try:
-                    return commit(core, kind, caught, begin)
+                    return commit(core, group, caught, begin)
                 except ConflictError:
                     pass  # another driver was quicker, perhaps by the same
-            core.aside[kind] = core.snapshot, caught.snapshot
+            core.aside[group.mark] = core.snapshot, caught.snapshot
             folder.made = []  # they may be read for long; vacuum removes them
             return caught.snapshot
         finally:
@@ -84,7 +84,7 @@ def settled(core: Core, kind: Kind) -> Snapshot:
 def rows_at(core: Core, view: str, version: int, snapshot: Snapshot) -> Store:
     """The rows that a view had at a version, whether somebody read it then or not."""
     same = snapshot.definitions == core.snapshot.definitions
-    if same and not any(is_behind(snapshot, kind) for kind in KINDS):
+    if same and not any(group.waits(snapshot) for group in core.waiting.groups):
         return core.view_segments(view, snapshot)
     from evercurrent.warehouse.core import Core as Apart
     from evercurrent.warehouse.definitions import catalog_of
@@ -98,12 +98,12 @@ def rows_at(core: Core, view: str, version: int, snapshot: Snapshot) -> Store:
     return made.view_segments(view)
 
 
-def commit(core: Core, kind: Kind, caught: Caught, begin: float) -> Snapshot:
+def commit(core: Core, group: Group, caught: Caught, begin: float) -> Snapshot:
     from evercurrent.warehouse.publish import publish
 
     core.engine.sync(list(new_segments(core.snapshot, caught.snapshot)))
     told = changes_of(core, caught.views, core.version + 1)
-    record = recorded(core, kind, caught, begin)
+    record = recorded(core, group, caught, begin)
     core.version = core.engine.log.commit(
         caught.snapshot, core.version, kind=CATCH_UP, changes=caught.views, record=record.to_json()
     )
@@ -120,23 +120,23 @@ def new_segments(before: Snapshot, after: Snapshot) -> Iterable[Segment]:
     return (s for x in after.stores.values() for s in x.segments if not known.issuperset(s.files))
 
 
-def recorded(core: Core, kind: Kind, caught: Caught, begin: float) -> RunRecord:
-    waited, left = rows_behind(core.snapshot, kind), sum(caught.taken.values())
-    left_over = f", {left} were left of them" if kind == "lazy" else ""
+def recorded(core: Core, group: Group, caught: Caught, begin: float) -> RunRecord:
+    waited, left = group.rows(core.snapshot), sum(caught.taken.values())
+    left_over = f", {left} were left of them" if group.kind == "lazy" else ""
     runs = tuple(
-        ViewRun(v.name, "delta", "read", "what has waited is worked off", left, changed.rows)
-        for v in core.waiting.catalog.views.values()
-        if (changed := caught.views.get(v.name, EMPTY)).rows
+        ViewRun(view, "delta", "read", "what has waited is worked off", left, changed.rows)
+        for view in group.views
+        if (changed := caught.views.get(view, EMPTY)).rows
     )
     report = caught.report
     return RunRecord(
         core.version + 1,
-        rows_in=caught.taken if kind == "lazy" else {},
+        rows_in=caught.taken,
         views=runs,
         bytes_read=0 if report is None else report.read_bytes,
         jobs=0 if report is None else report.jobs,
         seconds=time.perf_counter() - begin,
-        notes=(f"{kind} views: {waited} rows have waited{left_over}",),
+        notes=(f"{group.kind} views: {waited} rows have waited{left_over}",),
     )
 
 
@@ -144,9 +144,9 @@ def with_watched(core: Core, snapshot: Snapshot) -> tuple[Snapshot, dict[str, Se
     """A snapshot that is about to be committed with what somebody watches brought up to date; the changes of that."""
     changes: dict[str, Segment] = {}
     watched = {r for name in core.subscribers.watched for r in relations_of_view(core.catalog, name)}
-    for kind in KINDS:
-        if any(core.waiting.kind(r) == kind for r in watched) and is_behind(snapshot, kind):
-            caught = caught_up(core, snapshot, kind)
+    for group in core.waiting.groups:
+        if watched.intersection(group.views) and group.waits(snapshot):
+            caught = caught_up(core, snapshot, group)
             snapshot, changes = caught.snapshot, {**changes, **caught.views}
     return snapshot, changes
 

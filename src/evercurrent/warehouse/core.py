@@ -52,7 +52,7 @@ from evercurrent.warehouse.progress import Progress
 from evercurrent.warehouse.record import RunRecord, ViewRun
 from evercurrent.warehouse.repeating import again
 from evercurrent.warehouse.strategies import Around, Outlook, recomputed
-from evercurrent.warehouse.waiting import Kind, Waiting, put_by, rows_of
+from evercurrent.warehouse.waiting import Waiting, put_by, rows_of
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.drafts import Draft
@@ -76,7 +76,7 @@ class Core:
         self.rules: dict[str, RowRules] = {}
         self.outlook = Outlook(self.catalog, self.design)
         self.waiting = Waiting(self.catalog, self.design)
-        self.aside: dict[Kind, tuple[Snapshot, Snapshot]] = {}  # a snapshot, and what readers see of it
+        self.aside: dict[str, tuple[Snapshot, Snapshot]] = {}  # a snapshot, and what readers see of it
         self.handle: Callable[[int], Any] = lambda oid: UNDEFINED  # objects, for those who are told of changes
         self.subscribers = Subscribers()
         self.untold: deque[dict[str, Change]] = deque()

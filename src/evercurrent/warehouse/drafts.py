@@ -132,8 +132,8 @@ def finish(core: Core, catalog: Catalog, draft: Draft) -> None:
     """Compile, fill what is new, and commit."""
     catalog, design = compiled(catalog, core.design)
     waiting = Waiting(catalog, design)
-    lazily, queued = ground(core, "lazy", waiting.is_like(core.waiting, "lazy") and not draft.emptied)
-    at_once, waits = ground(core, "hybrid", waiting.is_like(core.waiting, "hybrid") and not draft.emptied)
+    lazily, queued = ground(core, "lazy", waiting.groups if not draft.emptied else ())
+    at_once, waits = ground(core, "hybrid", waiting.groups if not draft.emptied else ())
     old_definitions = core.snapshot.definitions
     emptied = frozenset(draft.emptied & catalog.tables.keys())  # of those that are gone nothing is left to be wrong
     filling = fill(at_once, catalog, design, emptied)

@@ -22,7 +22,7 @@ from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.learning import Cold
 from evercurrent.warehouse.parts import kept, stores_of
 from evercurrent.warehouse.strategies import Decision, described
-from evercurrent.warehouse.waiting import LATER, rows_behind
+from evercurrent.warehouse.waiting import LATER
 
 BATCH = 100
 """So many changed rows of every table are supposed where nothing is said."""
@@ -116,23 +116,22 @@ def summary(core: Core, view: View, changes: Mapping[str, int] | None) -> Iterat
 
 def when(core: Core, view: View) -> Iterator[str]:
     """When a view that is not strict moves, and what of it waits."""
-    kind = core.waiting.kind(view.name)
+    group = core.waiting.by_view.get(view.name)
+    waits = 0 if group is None else group.rows(core.snapshot)
     watched = view.name in core.subscribers.watched
     match view.mode:
         case "strict":
             return
-        case "lazy" | "hybrid" if kind is not None and watched:
+        case "lazy" | "hybrid" if group is not None and watched:
             yield f"  mode    {view.mode}, but moved by each batch: somebody subscribes to it"
-        case "lazy" if kind is not None:
-            waits = rows_behind(core.snapshot, kind)
+        case "lazy" if group is not None:
             yield f"  mode    lazy: everything is deferred until it is read; {waits:,} changed rows wait now"
         case "lazy" if view.policy == "full" or view.name in core.design.recomputed:
             yield "  mode    lazy, but recomputed by each batch that changes a table under it, as its policy says"
         case "lazy":
             yield "  mode    lazy, but moved by each batch: a view or an assertion that is not lazy reads it"
-        case "hybrid" if kind is not None:
-            own = core.waiting.held & core.outlook.parts[view.name].part.relations
-            waits = rows_behind(core.snapshot, kind)
+        case "hybrid" if group is not None:
+            own = group.held & core.outlook.parts[view.name].part.relations
             yield f"  mode    hybrid: deferred until it is read: {', '.join(sorted(own))}, and what follows from them"
             yield f"          {waits:,} entries of states wait now"
         case "hybrid":

@@ -26,7 +26,7 @@ from evercurrent.engine.spark.reading import user_frame
 from evercurrent.engine.spark.shapes import row_schema
 from evercurrent.errors import QueryError
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.waiting import WAITS, rows_of
+from evercurrent.warehouse.waiting import rows_of
 
 TURNS = 3
 """So often a view is published anew if another driver publishes it at the same time."""
@@ -99,14 +99,13 @@ def publish_view(core: Core, view: View, path: Path) -> None:
 
 def listed_rows(core: Core, view: str) -> Store:
     """The rows of a view as far as its changes are listed: what waits for a reader is published when there is one."""
-    design = core.waiting.design
     store = core.view_segments(view, core.snapshot)
-    half = core.snapshot.stores.get(WAITS + rows_of(design, view))
-    if view not in core.waiting.views or half is None:
+    group = core.waiting.by_view.get(view)
+    name = rows_of(core.waiting.design, view)
+    half = None if group is None else core.snapshot.stores.get(group.queue(name))
+    if group is None or group.kind == "lazy" or half is None:
         return store
-    return less(
-        core.engine, rows_of(design, view), store, half, row_schema([f.type for f in core.view(view).fields])
-    )
+    return less(core.engine, name, store, half, row_schema([f.type for f in core.view(view).fields]))
 
 
 def changes_since(core: Core, view: str, at: int) -> list[Segment] | None:

@@ -92,7 +92,7 @@ class Outlook:
         self.design = design
         program = design.program
         self.parts: dict[str, ViewPart] = {}
-        self.deferred = Waiting(catalog, design).views
+        self.deferred = Waiting(catalog, design).by_view
         self.inputs = {r.name for r in program.relations if isinstance(r, Input)}
         self.rows = {r: rows_store(program, r) for r in program.views.values()}
         for view in catalog.views.values():

@@ -1,11 +1,11 @@
 """What of a design waits until somebody reads, and under which names it lies meanwhile.
 
     lazy      the views have a program of their own, `later`; nothing of it runs at a commit
-              queued\\0T       what has come to its input T since it last ran
-              later\\0S        its store S: as it was then
+              queued\\0G\\0T     what has come to the input T since somebody last read a view of the group G
+              later\\0S         its store S: as it was then
     hybrid    the states of a keyed relation move with every batch, the relation and what follows from it do not
-              waits\\0S        what has come to the store S since somebody last read: part of S, and listed a second time
-              waits\\0rows     what other sources have moved of a view's rows meanwhile: not told to anyone yet
+              waits\\0G\\0S      what has come to the store S since then: part of S, and listed a second time
+              waits\\0G\\0rows   what other sources have moved of a view's rows meanwhile: not told to anyone yet
 
 What is listed twice are the same files, so to wait costs nothing. All of it is part of the snapshot of a version: a batch is
 in these stores exactly if it is in the tables, and who reads a version finds there what is missing.
@@ -15,24 +15,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.delta.program import Fixpoint, Input, Keyed, Program
-from evercurrent.engine.live.defer import deferred, downstream
+from evercurrent.delta.program import Fixpoint, Program
+from evercurrent.engine.live.defer import deferred
 from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.fixpoint import loop_stores
 from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.shapes import Schema, Shape, row_schema
 from evercurrent.session.compile import Design, hybrid_relations
+from evercurrent.warehouse.groups import Kind, hybrid_groups, lazy_groups, row_types
 from evercurrent.warehouse.parts import policies, rows_store, view_store
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core
     from evercurrent.warehouse.moving import Moved
 
-Kind = Literal["lazy", "hybrid"]
-QUEUED, LATER, WAITS = "queued\0", "later\0", "waits\0"
+LATER = "later\0"
 
 
 class Waiting:
@@ -48,58 +48,17 @@ class Waiting:
             if set(policies(program, catalog, r)) == {"incremental"}  # others may be made anew by any batch
         }
         self.held = deferred(program, hybrid, (), last=True)
-        self.behind: set[str] = set().union(*(downstream(program, k) for k in self.held))
-        self.views = {name: r for name, r in program.views.items() if r in self.behind}
-        self.fed = {rule.into for name in self.behind for rule in program.triggers.get(name, ())}
-        self.inputs = [r for r in design.later.relations if isinstance(r, Input) and r.rows is None]
+        self.groups = (*lazy_groups(design), *hybrid_groups(program, self.held))
+        self.by_view = {name: group for group in self.groups for name in group.views}
 
     def kind(self, view: str) -> Kind | None:
         """In which way a view, by its exact name, may be behind."""
-        if view in self.design.lazy:
-            return "lazy"
-        return "hybrid" if view in self.views else None
-
-    def is_like(self, other: Waiting, kind: Kind) -> bool:
-        """Whether the same is kept in the same way of what waits like this."""
-        own, theirs = self.design, other.design
-        if kind == "lazy":
-            return own.lazy == theirs.lazy and own.later == theirs.later
-        return self.held == other.held and own.program == theirs.program
-
-    @property
-    def states(self) -> dict[str, Schema]:
-        """The stores of the relations that are held."""
-        program = self.design.program
-        names = {r.state for r in program.relations if isinstance(r, Keyed) and r.name in self.held}
-        found: dict[str, Schema] = {}
-        for state in program.states:
-            if state.name in names:
-                shape = Shape(state)
-                found[state.name] = shape.schema
-                found |= {shape.bag_store(i): shape.bag_schema(i) for i in shape.bags}
-        return found
-
-    @property
-    def rows(self) -> dict[str, Schema]:
-        """The stores of rows of hybrid views, by relation."""
-        program = self.design.program
-        types = {
-            r.name: [c.type for c in r.columns] for r in program.relations if not isinstance(r, Fixpoint)
-        }
-        for r in program.relations:
-            if isinstance(r, Fixpoint):
-                types |= {loop.name: [c.type for c in loop.columns] for loop in r.loops}
-        return {r: row_schema(types[r]) for r in dict.fromkeys(self.views.values())}
+        return self.by_view[view].kind if view in self.by_view else None
 
     def schemas(self) -> dict[str, Schema]:
         """The stores that are there beside those of the program, each with its columns."""
-        found = {WAITS + store: schema for store, schema in self.states.items()}
-        for relation, schema in self.rows.items():
-            found[WAITS + rows_store(self.design.program, relation)] = schema
-        for r in self.inputs:
-            found[QUEUED + r.name.lower()] = row_schema([c.type for c in r.columns])
-        found |= {LATER + name: schema for name, schema in program_schemas(self.design.later).items()}
-        return found
+        found = {name: schema for group in self.groups for name, schema in group.schemas()}
+        return found | {LATER + name: schema for name, schema in program_schemas(self.design.later).items()}
 
 
 def program_schemas(program: Program) -> dict[str, Schema]:
@@ -111,23 +70,9 @@ def program_schemas(program: Program) -> dict[str, Schema]:
         found |= {shape.bag_store(i): shape.bag_schema(i) for i in shape.bags}
     for r in program.relations:
         if isinstance(r, Fixpoint):
-            for store, loop in loop_stores(r):
-                found[store] = found[f"rows\0{loop.name}"] = row_schema([c.type for c in loop.columns])
-        else:
-            found[f"rows\0{r.name}"] = row_schema([c.type for c in r.columns])
+            found |= {store: row_schema([c.type for c in loop.columns]) for store, loop in loop_stores(r)}
+    found |= {f"rows\0{name}": row_schema(types) for name, types in row_types(program).items()}
     return found
-
-
-def is_behind(snapshot: Snapshot, kind: Kind) -> bool:
-    """Whether something waits."""
-    mark = QUEUED if kind == "lazy" else WAITS
-    return any(name.startswith(mark) and s.segments for name, s in snapshot.stores.items())
-
-
-def rows_behind(snapshot: Snapshot, kind: Kind) -> int:
-    """How many entries wait, not netted."""
-    mark = QUEUED if kind == "lazy" else WAITS
-    return sum(s.rows for name, s in snapshot.stores.items() if name.startswith(mark))
 
 
 def later_design(design: Design) -> Design:
@@ -182,20 +127,19 @@ def bare(core: Core) -> Core:
 
 def put_by(core: Core, inputs: Mapping[str, Segment], moved: Moved) -> None:
     """Let what a batch has brought to those who wait lie for them; a view that has moved by half has not changed yet."""
-    waiting = core.waiting
-    program = waiting.design.program
     changes = {core.catalog.tables[key].name: s for key, s in inputs.items() if s.rows}
-    changes |= {name: s for name, s in moved.views.items() if name in waiting.design.recomputed}
-    for r in waiting.inputs:
-        if r.name in changes:
-            moved.added[QUEUED + r.name.lower()] = changes[r.name]
-    for store in waiting.states:
-        if store in moved.added:
-            moved.added[WAITS + store] = moved.added[store]
-    for name, relation in waiting.views.items():
-        half = moved.views.pop(name, EMPTY)
-        if half.rows:
-            moved.added[WAITS + rows_store(program, relation)] = half
+    changes |= {name: s for name, s in moved.views.items() if name in core.waiting.design.recomputed}
+    for group in core.waiting.groups:
+        for r in group.inputs:
+            if r.name in changes:
+                moved.added[group.queue(r.name)] = changes[r.name]
+        for store in group.states:
+            if store in moved.added:
+                moved.added[group.queue(store)] = moved.added[store]
+        for relation, names in group.relations.items() if group.kind == "hybrid" else ():
+            halves = [moved.views.pop(name, EMPTY) for name in names]
+            if halves[0].rows:
+                moved.added[group.queue(rows_store(group.program, relation))] = halves[0]
 
 
 def rows_of(design: Design, view: str) -> str:
