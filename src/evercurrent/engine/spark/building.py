@@ -24,9 +24,11 @@ from evercurrent.delta.program import Fixpoint, Keyed, Linear, Lookup, Program, 
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.frames import Workshop
 from evercurrent.engine.spark.kept import Contents, union
+from evercurrent.engine.spark.rules import Flow
 from evercurrent.engine.spark.run import Run
 from evercurrent.engine.spark.schedule import inner_relations
 from evercurrent.engine.spark.shapes import Shape, consolidate, exact, relation_schema
+from evercurrent.term.walk import columns_of
 
 
 class Build(Run):
@@ -50,6 +52,7 @@ class Build(Run):
             for rule in rules:
                 self.left[rule.into] = self.left.get(rule.into, 0) + (inf if rule.on in loops else 1)
         self.loose: set[str] = set()  # what was filled from sums of segments
+        self.before = 0.0  # how many rows the target of a rule can have had before it
 
     # --- rules ---------------------------------------------------------------------------------------------
 
@@ -59,8 +62,23 @@ class Build(Run):
             self.write_states([s.state for s in looked_up if self.awaited(s.state)])
         if not segment.net:
             self.loose.add(rule.into)
+        self.before = self.bounds.get(rule.into, 0)
         super().write_down(rule, delta, segment)
         self.left[rule.into] -= 1
+
+    def pin(self, rule: Rule, flow: Flow) -> None:
+        """What is joined for a state with bags is read by each of its stores."""
+        if rule.into not in self.shapes or not self.shapes[rule.into].bags:
+            return
+        if not any(isinstance(step, Lookup) for step in rule.steps):
+            return
+        used = {rule.count, *rule.columns, *rule.dependents}
+        for a in rule.amounts:
+            used |= {*a.args, *(t for t in (a.weight, a.where) if t is not None)}
+        names = {c.name for t in used for c in columns_of(t)}
+        joined = flow.frame.select(*sorted({flow.names[n] for n in names}))
+        flow.frame, rows = self.workshop.pinned(f"{rule.into}\0joined", joined)
+        self.bounds[rule.into] = self.before + rows
 
     def awaited(self, name: str) -> bool:
         """Whether a state is to be written before it is looked up."""

@@ -18,6 +18,7 @@ from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.expressions import column
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.rising import rising
 from evercurrent.engine.spark.shapes import Schema, W, any_of, row_schema, same
 
 
@@ -123,6 +124,8 @@ class Checks:
         if table.primary_key:
             required |= set(places(table, table.primary_key.columns))
         for i in sorted(required):
+            if not self.nulls(table, f"c{i}"):
+                continue
             yield f"{names[i]} NOT NULL", f"{names[i]} must not be NULL", F.col(f"c{i}").isNull()
         for i, c in enumerate(table.columns):
             if isinstance(c.type, String) and c.type.length is not None:
@@ -132,6 +135,21 @@ class Checks:
         for check in table.checks:
             yield check.name, f"CHECK ({check.text}) is false", ~column(check.condition, scope)
 
+    def told_apart(self, table: Table, columns: Sequence[str]) -> bool:
+        """Whether the changes by themselves certainly have each key once."""
+        segment = self.deltas[table.name.lower()]
+        weights = [r for file in segment.files for r in self.engine.pool.footer(file).range(W)]
+        once = all(r is not None and r[1] is not None and r[1] <= 1 for r in weights)
+        return once and rising(self.engine.folder, segment, columns)
+
+    def nulls(self, table: Table, column: str) -> bool:
+        """Whether a column of the changes can hold NULLs, by what their files say."""
+        segment = self.deltas[table.name.lower()]
+        footers = [self.engine.pool.footer(file) for file in segment.files]
+        if any(f.place(column) is None for f in footers):
+            return True
+        return any(r is None or r[2] for f in footers for r in f.range(column))
+
     def keys(self, table: Table) -> Iterator[Violation]:
         touched = self.delta(table)
         own = [f"c{i}" for i in range(len(table.columns))]
@@ -139,8 +157,11 @@ class Checks:
             gone = self.after(table, own, touched.where(F.col(W) < 0), own).where(F.col("n") < 0)
             yield Violation(table, "existing row", "there is no such row to delete", gone)
         declared = ([table.primary_key] if table.primary_key else []) + list(table.unique)
+        alone = not self.stored(table.name.lower()).segments
         for key in declared:
             columns = [f"c{i}" for i in places(table, key.columns)]
+            if alone and self.told_apart(table, columns):
+                continue
             come = touched.where(F.col(W) > 0)
             twice = self.after(table, columns, come, columns).where(F.col("n") > 1)
             for c in columns:

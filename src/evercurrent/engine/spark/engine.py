@@ -32,7 +32,7 @@ from evercurrent.engine.spark.columns import rows_to_arrow
 from evercurrent.engine.spark.digests import digestible
 from evercurrent.engine.spark.driver import DriverRun
 from evercurrent.engine.spark.files import EMPTY, Folder, Segment
-from evercurrent.engine.spark.frames import LARGE_ROWS, Workshop
+from evercurrent.engine.spark.frames import FILE_ROWS, LARGE_ROWS, Workshop
 from evercurrent.engine.spark.kept import Contents, Store
 from evercurrent.engine.spark.layout import leading, orders
 from evercurrent.engine.spark.log import Log
@@ -53,8 +53,8 @@ RECURSION_ENTRIES = 5_000_000
 MERGED_ROWS = 4_000_000
 """Segments of at most so many rows are merged by the driver, in Arrow's hands."""
 
-FILE_ROWS = 2_000_000
-"""So many rows the executors write into one file."""
+PARTITION_ROWS = 1_000_000
+"""So many rows one task is given after an exchange, at most."""
 
 FAILURES = (
     ArithmeticException,
@@ -151,8 +151,9 @@ class Engine:
 
     def workshop(self, rows: int) -> Workshop:
         large = rows > LARGE_ROWS
-        tune(self.session, large)
         cores = self.session.sparkContext.defaultParallelism
+        # Adaptive planning puts small partitions together, and does not take large ones apart.
+        tune(self.session, large, max(4 * cores, rows // PARTITION_ROWS) if large else None)
         return Workshop(self.session, self.folder, large, max(cores, rows // FILE_ROWS))
 
     # --- reading and writing stores ------------------------------------------------------------------------

@@ -136,6 +136,13 @@ class Folder:
                 size += part.stat().st_size
         return Segment(tuple(files), rows, size, order)
 
+    def table(self, segment: Segment, schema: pyarrow.Schema) -> pyarrow.Table:
+        """The rows of a segment in the driver's hands."""
+        if not segment.files:
+            return schema.empty_table()
+        parts = [pyarrow.parquet.ParquetFile(self.path(f)).read(schema.names) for f in segment.files]
+        return pyarrow.concat_tables([p.select(schema.names).cast(schema) for p in parts])
+
     def tidy(self, mentioned: set[str]) -> None:
         """Remove what was made since the last time and is mentioned by nothing."""
         self.remove(f for f in self.made if f not in mentioned)

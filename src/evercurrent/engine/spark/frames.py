@@ -16,7 +16,7 @@ import pyarrow
 import pyarrow.compute
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, MapType, StructType
 
 from evercurrent.engine.spark.digests import H, digest_column
 from evercurrent.engine.spark.files import ROW_GROUP, Folder, Segment
@@ -26,6 +26,10 @@ TAG = "t"
 Arrange = Callable[[DataFrame], DataFrame]
 LARGE_ROWS = 300_000
 """From here on results are written by the executors."""
+SORTED_ROWS = 1_000_000
+"""So many rows that the executors have written are sorted by the driver."""
+FILE_ROWS = 2_000_000
+"""So many rows the executors write into one file."""
 BROADCAST_ROWS = 200_000
 """A delta of at most so many rows is sent whole to every executor."""
 GROUP_ROWS = "parquet.block.row.count.limit"
@@ -65,20 +69,48 @@ class Workshop:
         last = afters or {}
         large = [s for s in frames if self.large and known.get(s, inf) > LARGE_ROWS]
         small = {s: last[s](f) if s in last else f for s, f in frames.items() if s not in large}
-        result = {store: self._by_executors(store, frames[store], last.get(store)) for store in large}
+        result = {}
+        for store in large:
+            result[store] = self.arranged(store, frames[store], last.get(store), known.get(store, inf))
         if small:
             tables = self.tables(small)
             result |= {store: self.folder.write(store, table) for store, table in tables.items()}
         self.written += result.values()
         return result
 
-    def _by_executors(self, store: str, frame: DataFrame, after: Arrange | None = None) -> Segment:
+    def pinned(self, store: str, frame: DataFrame) -> tuple[DataFrame, int]:
+        """The same rows, computed, and how many they are."""
+        schema = frame.schema
+        made = self.by_executors(store, frame, None, inf)
+        if not made.files:
+            return self.session.createDataFrame([], schema), 0
+        read = self.session.read.schema(schema).parquet(*(self.folder.path(f) for f in made.files))
+        return read, made.rows
+
+    def arranged(self, store: str, frame: DataFrame, after: Arrange | None, bound: float) -> Segment:
+        """Write a frame in the order of its store.
+
+        To find the bounds of ranges Spark computes a frame once more. So what is joined or added up is first written as it
+        comes; if it has turned out to be small, the driver sorts it.
+        """
+        if not self.folder.orders.get(store) or SORTED_ROWS < bound < inf:
+            return self.by_executors(store, frame, after, bound)
+        schema = frame.schema
+        made = self.by_executors(f"{store}\0unsorted", after(frame) if after else frame, None, bound)
+        if made.rows <= SORTED_ROWS and plain(schema):
+            return self.folder.write(store, self.folder.table(made, arrow_schema(schema)))
+        frame = self.session.read.schema(schema).parquet(*(self.folder.path(f) for f in made.files))
+        return self.by_executors(store, frame, None, made.rows)
+
+    def by_executors(self, store: str, frame: DataFrame, after: Arrange | None, bound: float) -> Segment:
         self.jobs += 1
         relative = self.folder.fresh(store)
         order = self.folder.orders.get(store, ())
         types = self.folder.digested.get(store)
         if order:
-            frame = frame.repartitionByRange(self.partitions, *order)
+            cores = self.session.sparkContext.defaultParallelism
+            parts = self.partitions if bound == inf else max(cores, int(bound) // FILE_ROWS)
+            frame = frame.repartitionByRange(parts, *order)
         if after is not None:
             frame = after(frame)
         if types is not None:
@@ -117,3 +149,8 @@ class Workshop:
                 [c.cast(f.type) for c, f in zip(own_columns, target, strict=True)], schema=target
             )
         return result
+
+
+def plain(schema: StructType) -> bool:
+    """Whether no column is a collection."""
+    return not any(isinstance(f.dataType, ArrayType | MapType | StructType) for f in schema.fields)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from evercurrent.data.types import Member
+from evercurrent.data.types import Member, Timestamp
 from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
 from evercurrent.engine.spark.files import Segment
-from evercurrent.engine.spark.frames import LARGE_ROWS
+from evercurrent.engine.spark.frames import LARGE_ROWS, Workshop
 from evercurrent.engine.spark.layout import leading
 from evercurrent.engine.spark.shapes import W, consolidate, row_schema
 from evercurrent.engine.spark.types import spark_type
@@ -46,6 +47,13 @@ def take_in(
         raise QueryError(f"the changes of {table} have no column {missing[0]!r}")
     if feed and CHANGE_TYPE not in given:
         raise QueryError(f"the changes of {table} have no {CHANGE_TYPE}")
+    engine.folder.orders.setdefault(store, leading([f.type for f in fields]))
+    if is_scan(frame) and fits(frame, given, fields):
+        rows = weighted(
+            frame, [given[f.name.lower()] for f in fields], fields, given[CHANGE_TYPE] if feed else ""
+        )
+        workshop = Workshop(frame.sparkSession, engine.folder, True, parts_of(frame))
+        return settled(engine, store, fields, workshop, rows, inf)
     # Written as it is first, in the session that made it; cast afterwards, in ours.
     relative = engine.folder.fresh(f"{store}\0staging")
     columns = [frame[given[f.name.lower()]].alias(f"c{i}") for i, f in enumerate(fields)]
@@ -54,26 +62,78 @@ def take_in(
     staged = engine.folder.written(relative)
     if not staged.rows:
         return staged
-    schema = row_schema([f.type for f in fields])
     raw = engine.session.read.parquet(engine.folder.path(relative))
+    rows = weighted(raw, [f"c{i}" for i in range(len(fields))], fields, CHANGE_TYPE)
+    workshop = engine.workshop(max(staged.rows, LARGE_ROWS + 1))
+    return settled(engine, store, fields, workshop, rows, staged.rows)
+
+
+def weighted(frame: DataFrame, names: Sequence[str], fields: Sequence[Member], kind: str) -> DataFrame:
+    """Rows `c0, c1, ..., w` of the columns of these names, with the weights that the column `kind` says; none: 1."""
+    columns = [
+        frame[n].cast(spark_type(f.type)).alias(f"c{i}")
+        for i, (n, f) in enumerate(zip(names, fields, strict=True))
+    ]
+    if not kind:
+        return frame.select(*columns, F.lit(1).cast("bigint").alias(W))
     sign = F.lit(None).cast("bigint")
     for name, value in SIGNS.items():
-        sign = F.when(F.col(CHANGE_TYPE) == name, F.lit(value).cast("bigint")).otherwise(sign)
-    wrong = F.raise_error(
-        F.concat(F.lit(f"{CHANGE_TYPE} is "), F.coalesce(F.col(CHANGE_TYPE), F.lit("NULL")))
-    )
-    rows = raw.select(
-        *(F.col(f"c{i}").cast(spark_type(f.type)).alias(f"c{i}") for i, f in enumerate(fields)),
-        F.coalesce(sign, wrong.cast("bigint")).alias(W),
-    )
-    workshop = engine.workshop(max(staged.rows, LARGE_ROWS + 1))
-    engine.folder.orders.setdefault(store, leading([f.type for f in fields]))
-    if not engine.keys.get(store) or has_deletions(raw):
-        rows = consolidate(rows, schema)  # with a key and nothing but insertions no row can be there twice
-    return workshop.collect({store: rows})[store]
+        sign = F.when(frame[kind] == name, F.lit(value).cast("bigint")).otherwise(sign)
+    wrong = F.raise_error(F.concat(F.lit(f"{CHANGE_TYPE} is "), F.coalesce(frame[kind], F.lit("NULL"))))
+    return frame.select(*columns, F.coalesce(sign, wrong.cast("bigint")).alias(W))
 
 
-def has_deletions(raw: DataFrame) -> bool:
-    """Whether any change is something else than an insertion."""
-    plain = F.col(CHANGE_TYPE).isin("insert", "update_postimage")
-    return not raw.where(~F.coalesce(plain, F.lit(False))).select(F.lit(1)).limit(1).isEmpty()
+def settled(
+    engine: Engine,
+    store: str,
+    fields: Sequence[Member],
+    workshop: Workshop,
+    rows: DataFrame,
+    bound: float,
+) -> Segment:
+    """Weighted rows as a segment in which each stands once, in the order of the store.
+
+    With a key and nothing but insertions no row can be there twice, or the key is broken: so only what the files tell of
+    deletions is written again.
+    """
+    schema = row_schema([f.type for f in fields])
+    keyed = bool(engine.keys.get(store))
+
+    def summed(frame: DataFrame) -> DataFrame:
+        return consolidate(frame, schema)
+
+    segment = workshop.by_executors(store, rows, None if keyed else summed, bound)
+    if keyed and segment.rows and not engine.only_inserts(segment):
+        again = engine.workshop(max(segment.rows, LARGE_ROWS + 1))
+        segment = again.by_executors(store, again.read(schema, [segment]), summed, segment.rows)
+    return segment
+
+
+# --- frames that are read as they are ----------------------------------------------------------------------
+
+PART_BYTES = 64 << 20
+"""So many bytes of a source become one file."""
+
+
+def is_scan(frame: DataFrame) -> bool:
+    """Whether a frame does nothing but read files: then it costs less to read it twice than to write it down first."""
+    plan = frame._jdf.queryExecution().optimizedPlan()
+    while plan.children().size() == 1:
+        if plan.nodeName() not in ("Project", "Filter"):
+            return False
+        plan = plan.children().head()
+    leaf = str(plan.nodeName())
+    return bool(plan.children().isEmpty()) and leaf.startswith(("LogicalRelation", "Relation"))
+
+
+def fits(frame: DataFrame, given: Mapping[str, str], fields: Sequence[Member]) -> bool:
+    """Whether columns become the table's alike in any session: they have its types, and no time of day."""
+    types = {f.name: f.dataType for f in frame.schema.fields}
+    if any(isinstance(f.type, Timestamp) for f in fields):
+        return False
+    return all(types[given[f.name.lower()]] == spark_type(f.type) for f in fields)
+
+
+def parts_of(frame: DataFrame) -> int:
+    size = int(str(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
+    return max(int(frame.sparkSession.sparkContext.defaultParallelism), size // PART_BYTES)

@@ -37,7 +37,7 @@ from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.frames import BROADCAST_ROWS, Workshop
 from evercurrent.engine.spark.kept import Contents, Store, union
 from evercurrent.engine.spark.keyed import Groups, change
-from evercurrent.engine.spark.rules import States, bag_of, entries_of, is_copy, rows_of, run_rule
+from evercurrent.engine.spark.rules import Flow, States, bag_of, entries_of, is_copy, rows_of, run_rule
 from evercurrent.engine.spark.schedule import levels
 from evercurrent.engine.spark.shapes import Shape, consolidate, exact, relation_schema
 from evercurrent.engine.spark.turns import Turns, outside_rows
@@ -245,6 +245,7 @@ class Run:
         flow = run_rule(rule, delta, self.states, segment.rows <= BROADCAST_ROWS)
         if flow is None:
             return
+        self.pin(rule, flow)
         if rule.into not in self.shapes:
             apart = rule.into in self.bodies and id(rule) in self.outside
             target = outside_rows(rule.into) if apart else rule.into
@@ -254,6 +255,9 @@ class Run:
         self.contents[rule.into].pending.append(entries_of(rule, flow, shape))
         for i in shape.bags:
             self.contents[shape.bag_store(i)].pending.append(bag_of(rule, flow, shape, i))
+
+    def pin(self, rule: Rule, flow: Flow) -> None:
+        """See to it that what is read several times is computed once, if it is worth a job."""
 
     def narrow(self, rule: Rule) -> bool:
         """Whether a row of the delta becomes at most one row."""
