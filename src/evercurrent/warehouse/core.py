@@ -77,7 +77,8 @@ class Core:
         self.outlook = Outlook(self.catalog, self.design)
         self.waiting = Waiting(self.catalog, self.design)
         self.aside: dict[str, tuple[Snapshot, Snapshot]] = {}  # a snapshot, and what readers see of it
-        self.handle: Callable[[int], Any] = lambda oid: UNDEFINED  # objects, for those who are told of changes
+        # objects, for those who are told of changes
+        self.handle: Callable[[int], Any] = lambda oid: UNDEFINED
         self.subscribers = Subscribers()
         self.untold: deque[dict[str, Change]] = deque()
         self.committing = False

@@ -135,7 +135,8 @@ def finish(core: Core, catalog: Catalog, draft: Draft) -> None:
     lazily, queued = ground(core, "lazy", waiting.groups if not draft.emptied else ())
     at_once, waits = ground(core, "hybrid", waiting.groups if not draft.emptied else ())
     old_definitions = core.snapshot.definitions
-    emptied = frozenset(draft.emptied & catalog.tables.keys())  # of those that are gone nothing is left to be wrong
+    # Of tables that are gone nothing is left to be wrong.
+    emptied = frozenset(draft.emptied & catalog.tables.keys())
     filling = fill(at_once, catalog, design, emptied)
     stores, report = filling.stores, filling.report
     if design.later.views:
