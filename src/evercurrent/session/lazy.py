@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Input, Program
+from evercurrent.delta.terms import terms_of
 from evercurrent.engine.live.engine import LiveEngine
-from evercurrent.engine.live.steps import terms_of
 from evercurrent.term.walk import columns_of
 
 FOLDED = 256

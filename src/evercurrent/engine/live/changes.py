@@ -18,12 +18,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evercurrent.delta.program import WEIGHT, Finalize, Keyed, Lookup, Rule, Where
+from evercurrent.delta.terms import bound_by, read_by, terms_of
 from evercurrent.engine.live.paths import Target
 from evercurrent.engine.live.rules import Place, open_step, write_target
 from evercurrent.engine.live.runtime import index
 from evercurrent.engine.live.scope import Scope, key_of
 from evercurrent.engine.live.share import position, positional
-from evercurrent.engine.live.steps import bound_by, read_by, scheduled, terms_of
+from evercurrent.engine.live.steps import scheduled
 from evercurrent.term.nodes import Column, Term
 from evercurrent.term.walk import columns_of, substitute
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, State
+from evercurrent.delta.terms import terms_of
 from evercurrent.engine.live.defer import deferred, lone_rows
 from evercurrent.engine.live.emit import Emitter, signed
 from evercurrent.engine.live.keyed import is_unit
@@ -23,7 +24,6 @@ from evercurrent.engine.live.runtime.aggregates import factory
 from evercurrent.engine.live.runtime.fixpoint import Moving
 from evercurrent.engine.live.runtime.journal import Entry, undo
 from evercurrent.engine.live.runtime.ordered import Groups
-from evercurrent.engine.live.steps import terms_of
 from evercurrent.term.failing import can_fail
 from evercurrent.term.walk import columns_of
 

@@ -32,7 +32,7 @@ from evercurrent.delta.program import (
     Step,
     Where,
 )
-from evercurrent.engine.live.steps import terms_of
+from evercurrent.delta.terms import terms_of
 from evercurrent.term.nodes import Call, Case, Column, Literal, Term, Variable
 from evercurrent.term.walk import nodes, substitute
 

@@ -14,6 +14,7 @@ from typing import assert_never
 
 from evercurrent.data.types import Array, Collection, Map
 from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule, Step, Where
+from evercurrent.delta.terms import terms_of
 from evercurrent.engine.live.borrowing import borrow
 from evercurrent.engine.live.layout import Layout
 from evercurrent.engine.live.lent import KEY
@@ -21,7 +22,7 @@ from evercurrent.engine.live.paths import Target
 from evercurrent.engine.live.reads import enter
 from evercurrent.engine.live.scope import Locals, Scope, tuple_of
 from evercurrent.engine.live.share import Branch, Chain, position, positional, share
-from evercurrent.engine.live.steps import scheduled, terms_of
+from evercurrent.engine.live.steps import scheduled
 from evercurrent.engine.live.writer import Namespace, Writer, remark
 from evercurrent.engine.live.writes import Addition
 from evercurrent.errors import InternalError
@@ -93,8 +94,15 @@ def write_rules(
         if i in given.things:
             scope.things[position(i)] = given.names[i]
     scope.define(WEIGHT, weight)
-    forest = Branch(inside=share(chains))
+    forest = Branch(inside=share(chains, [n for n, target in place.targets.items() if _sums(target)]))
     _write_branch(place, scope, forest, row, weight)
+
+
+def _sums(target: Target | Sink) -> bool:
+    """Whether additions are but weights that add up, so that their order does not matter."""
+    if isinstance(target, Sink):
+        return not target.listed and target.single is None
+    return target.layout.payload == "count" and not target.touches and not target.groups
 
 
 def wants_row(rule: Rule) -> bool:

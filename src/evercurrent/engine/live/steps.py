@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import assert_never
+from collections.abc import Mapping
 
-from evercurrent.delta.program import WEIGHT, Explode, Let, Lookup, Rule, Step, Where
+from evercurrent.delta.program import WEIGHT, Explode, Lookup, Rule, Step
+from evercurrent.delta.terms import bound_by, read_by
 from evercurrent.engine.live.layout import Layout
 from evercurrent.term.failing import can_fail
 from evercurrent.term.nodes import Call, Column, Literal, Term
 from evercurrent.term.walk import columns_of
-
-
-def terms_of(rule: Rule) -> Iterator[Term]:
-    """Every term of a rule, in the order of evaluation."""
-    for step in rule.steps:
-        yield from read_by(step)
-    yield from rule.columns
-    yield rule.count
-    yield from rule.dependents
-    for amount in rule.amounts:
-        yield from amount.args
-        yield from (t for t in (amount.weight, amount.where) if t is not None)
-
 
 # --- the order of steps ------------------------------------------------------------------------------------
 
@@ -48,34 +35,6 @@ def _may_move(step: Step, bound: set[str], layouts: Mapping[str, Layout]) -> boo
     terms = read_by(step)
     needs = {c.name for t in terms for c in columns_of(t)}
     return needs <= bound and not step_fans_out(step, layouts) and not any(map(can_fail, terms))
-
-
-def read_by(step: Step) -> tuple[Term, ...]:
-    match step:
-        case Where(condition):
-            return (condition,)
-        case Let(_, term):
-            return (term,)
-        case Lookup(match=match):
-            return tuple(term for _, term in match)
-        case Explode(collection=collection):
-            return (collection,)
-        case _:
-            assert_never(step)
-
-
-def bound_by(step: Step) -> tuple[Column, ...]:
-    match step:
-        case Where():
-            return ()
-        case Let(column):
-            return (column,)
-        case Lookup(binds=binds):
-            return tuple(column for _, column in binds)
-        case Explode(elements=elements):
-            return elements
-        case _:
-            assert_never(step)
 
 
 # --- what is known before anything is written --------------------------------------------------------------

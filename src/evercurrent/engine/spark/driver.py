@@ -33,6 +33,7 @@ from evercurrent.delta.program import (
     Where,
     Windowed,
 )
+from evercurrent.delta.terms import columns_read
 from evercurrent.engine.spark.columns import rows_to_arrow
 from evercurrent.engine.spark.entries import Entries, Group
 from evercurrent.engine.spark.files import EMPTY, Folder, Segment
@@ -92,13 +93,9 @@ class DriverRun:
                     segment = inputs.get(name, EMPTY)
                     if not segment.rows:
                         continue
-                    types = tuple(c.type for c in columns)
-                    with self.account(name):
-                        read = self.pool.rows(Store((segment,)), row_schema(types), types)
-                    delta = [(row[:-1], row[-1]) for row in read]
-                    if not segment.net:
-                        delta = list(added_up(delta).items())
                     self.outcome.deltas[name] = segment
+                    self.take_in(relation, segment)
+                    continue
                 case Linear(name, columns):
                     delta = [(row, w) for row, w in self.rows.get(name, {}).items() if w]
                     self.write(name, tuple(c.type for c in columns), delta)
@@ -118,6 +115,16 @@ class DriverRun:
             for store, table in moved.added():
                 self.outcome.stores[store] = self.folder.write(store, table)
         return self.outcome
+
+    def take_in(self, relation: Input, segment: Segment) -> None:
+        """Run the rules of an input over its change, of which only what they read is decoded."""
+        types = [c.type for c in relation.columns]
+        read = columns_read(self.program, relation.name, len(types))
+        with self.account(relation.name):
+            rows = self.pool.picked(segment, row_schema(types), types, read)
+        if not segment.net:
+            rows = [(*row, w) for row, w in added_up((row[:-1], row[-1]) for row in rows).items()]
+        self.run_all(relation.name, rows, read)
 
     def recur(self, fixpoint: Fixpoint) -> None:
         """Move the relations of a loop together, until no change is left."""
@@ -155,9 +162,13 @@ class DriverRun:
 
     def follow(self, name: str, delta: Change) -> None:
         if delta:
-            for rule in self.program.triggers.get(name, ()):
-                with self.account(rule.into):
-                    self.run(rule, delta)
+            self.run_all(name, [(*row, w) for row, w in delta], range(len(delta[0][0])))
+
+    def run_all(self, name: str, rows: list[Row], read: Sequence[int]) -> None:
+        """Run the rules of a relation over rows with their weights; `read` says which columns they have."""
+        for rule in self.program.triggers.get(name, ()) if rows else ():
+            with self.account(rule.into):
+                self.run(rule, rows, [rule.binds[i].name for i in read])
 
     @contextmanager
     def account(self, serves: str) -> Iterator[None]:
@@ -177,9 +188,8 @@ class DriverRun:
 
     # --- rules ---------------------------------------------------------------------------------------------
 
-    def run(self, rule: Rule, delta: list[tuple[Row, int]]) -> None:
-        names = [c.name for c in rule.binds] + [rule.weight.name]
-        rows: list[Row] = [(*row, w) for row, w in delta]
+    def run(self, rule: Rule, rows: list[Row], names: list[str]) -> None:
+        names = [*names, rule.weight.name]
         for step in rule.steps:
             if not rows:
                 return

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
+from operator import itemgetter
 from typing import Any
 
 import pyarrow
@@ -24,7 +25,7 @@ from evercurrent.engine.spark.digests import H, digests
 from evercurrent.engine.spark.files import Folder, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.lookup import Footer, Wanted, among, find, only
-from evercurrent.engine.spark.shapes import added, row_schema
+from evercurrent.engine.spark.shapes import W, added, row_schema
 from evercurrent.engine.spark.types import arrow_schema, plain
 
 CACHE_BYTES = 256 * 1024 * 1024
@@ -109,6 +110,23 @@ class Pool:
                     result += self._decode(found, types)
                 else:
                     result += self._whole(file, arrow, types)
+        return result
+
+    def picked(
+        self, segment: Segment, schema: StructType, types: Sequence[Type], kept: Sequence[int]
+    ) -> list[tuple[Any, ...]]:
+        """The rows of a segment, of their columns only those at the positions in `kept`, and their weights."""
+        arrow = arrow_schema(schema)
+        narrow = pyarrow.schema([*(arrow.field(i) for i in kept), arrow.field(W)])
+        result: list[tuple[Any, ...]] = []
+        for file in segment.files:
+            known = self.decoded.get(file)
+            if known is None:
+                table = self.whole(file, segment, narrow)
+                result += self._decode(table, [types[i] for i in kept])
+            else:
+                self.spend(len(known))
+                result += map(itemgetter(*kept, -1), known) if kept else ((row[-1],) for row in known)
         return result
 
     def mark(self) -> None:
