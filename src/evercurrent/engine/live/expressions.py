@@ -237,7 +237,8 @@ class Expressions:
 
         def python(args: tuple[str, ...]) -> str:
             (x,) = args
-            return f"({x} if {low} <= {x} <= {high} else {fail}({x}))"
+            first, again = (x, x) if x.isidentifier() else (f"(_v := {x})", "_v")
+            return f"({again} if {low} <= {first} <= {high} else {fail}({again}))"
 
         return self._apply([self.code(t.args[0])], python, str)
 

@@ -13,7 +13,7 @@ of steps and the name in the state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule, Step, Where
@@ -48,29 +48,32 @@ class Branch:
             yield from inner.rules()
 
 
-def share(chains: Iterable[Chain]) -> list[Branch]:
-    """A forest in which every rule is a way from a root to a leaf."""
+def share(chains: Iterable[Chain], summed: Collection[str] = ()) -> list[Branch]:
+    """A forest in which every rule is a way from a root to a leaf.
+
+    What is added to `summed` targets adds up in any order: law P2 asks nothing there.
+    """
     forest: list[Branch] = []
     for chain in chains:
         heads = [Branch(sign=chain.sign)] if chain.sign else []
         steps = [] if chain.alone else [Branch(step) for step in chain.rule.steps]
-        _place(forest, [*heads, *steps, Branch(rule=chain.rule, whole=chain.alone)])
+        _place(forest, [*heads, *steps, Branch(rule=chain.rule, whole=chain.alone)], summed)
     return forest
 
 
-def _place(branches: list[Branch], way: list[Branch]) -> None:
+def _place(branches: list[Branch], way: list[Branch], summed: Collection[str]) -> None:
     """Put a way into the branches: into the last one that begins like it and can be joined, or behind them all."""
     head, *rest = way
     rule = way[-1].rule
     assert rule is not None
     for branch in reversed(branches):
-        if head.rule is None and _alike(branch, head) and _commutes(rule, branch.rules()):
+        if head.rule is None and _alike(branch, head) and _commutes(rule, branch.rules(), summed):
             if isinstance(branch.step, Lookup) and isinstance(head.step, Lookup):
                 binds = dict.fromkeys((*branch.step.binds, *head.step.binds))
                 branch.step = replace(branch.step, binds=tuple(binds))
-            _place(branch.inside, rest)
+            _place(branch.inside, rest, summed)
             return
-        if not _commutes(rule, branch.rules()):
+        if not _commutes(rule, branch.rules(), summed):
             break
     for outer, inner in zip(way, rest, strict=False):
         outer.inside = [inner]
@@ -85,12 +88,12 @@ def _alike(a: Branch, b: Branch) -> bool:
     return a.step == b.step
 
 
-def _commutes(rule: Rule, others: Iterable[Rule]) -> bool:
+def _commutes(rule: Rule, others: Iterable[Rule], summed: Collection[str]) -> bool:
     reads = {s.state for s in rule.steps if isinstance(s, Lookup)}
     for other in others:
         if other.into in reads or any(isinstance(s, Lookup) and s.state == rule.into for s in other.steps):
             return False
-        if other.into == rule.into and sign_of(other) != sign_of(rule):
+        if other.into == rule.into and rule.into not in summed and sign_of(other) != sign_of(rule):
             return False  # law P2: what goes goes first
     return True
 
