@@ -6,7 +6,8 @@ kept as one. The cost rule for maps:
 
   free   Under an assumption that parents do not change while referenced, a child with its parents is a map that only
          the child's own changes move. It costs nothing to keep and saves a lookup for each parent: always taken, except
-         that a child that fans out takes only parents that make it smaller.
+         that a child that fans out takes only parents that make it smaller, and one whose rows are read where they are (`lent`)
+         takes none.
   number Sources that matter only through the column they are matched by and through sums are a map from that column to
          numbers, no larger than the driving source. Looked up one by one they would fan out n times, at an expected F**n
          entries visited for each change of the driving source; the map costs one more addition for each change of its own,
