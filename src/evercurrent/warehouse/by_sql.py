@@ -14,7 +14,7 @@ from evercurrent.catalog.nodes import Table
 from evercurrent.engine.spark.engine import Engine, Report
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.recompute import REFUSALS, Known, Written, change, register
+from evercurrent.engine.spark.recompute import REFUSALS, Known, Written, change, netted, register
 from evercurrent.session.store import positions
 from evercurrent.warehouse.estimates import Size, by_fill, by_sql
 from evercurrent.warehouse.partial import table_store
@@ -71,8 +71,10 @@ def computed(
     for key in sorted(outlook.parts[name].under):
         table = catalog.tables[key]
         store = stores.get(table_store(key), Store())
-        named_so[table.name] = Known(store, table.fields, key_of(table))
         rows += store.rows
+        if table.primary_key is not None:
+            store = netted(engine, table_store(key), store, table.fields)
+        named_so[table.name] = Known(store, table.fields, key_of(table))
     for below in views_under(frozenset({name}), catalog):
         own = outlook.said[below.name].text
         if below.name in known and below.name in program.views and below.name != name:

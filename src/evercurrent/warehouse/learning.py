@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from statistics import geometric_mean
 from typing import Any
 
-SHORT = 0.05
+SHORT = 0.2
 """Runs of fewer seconds say nothing."""
 MOST = 4.0
 """No ratio counts for more than this, or for less than one over it."""

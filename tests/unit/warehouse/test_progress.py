@@ -45,7 +45,7 @@ def test_a_record_prints_and_comes_back() -> None:
         "b",
         rows_in={"orders": 1200},
         views=(
-            ViewRun("spend", "keyed", "fewer-bytes", "because", 1200, 3, 5000, 9000, 4000, 0.5, 0.25),
+            ViewRun("spend", "keyed", "cheaper", "because", 1200, 3, 5000, 9000, 4000, 0.5, 0.25),
             ViewRun("idle", "none", "untouched", "no table under it has changed"),
         ),
         bytes_read=4000,
@@ -55,7 +55,7 @@ def test_a_record_prints_and_comes_back() -> None:
         quarantined={"orders": 2},
     )
     text = str(run)
-    assert "1,200 of orders" in text and "fewer-bytes: because" in text and "0.50*" in text
+    assert "1,200 of orders" in text and "cheaper: because" in text and "0.50*" in text
     assert "2 changes of orders were set aside" in text and "<td>keyed</td>" in run._repr_html_()
     assert RunRecord.of_json(7, "b", run.to_json()) == run
     assert run.view("SPEND").rows_changed == 3

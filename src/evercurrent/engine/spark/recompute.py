@@ -8,7 +8,8 @@ bring is not. So
 
     rows = base without the keys that recent segments take away  +  what recent segments bring
 
-with one scan of the base, of the columns that the query reads, beside a broadcast set of keys.
+with one scan of the base, of the columns that the query reads, beside a broadcast set of keys. Several recent segments are
+added up first, by the driver as long as they are small: a query over them by itself would be a shuffle, twice.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ REFUSALS = (AnalysisException, ParseException, *FAILURES)
 
 @dataclass(frozen=True)
 class Known:
-    """Stored rows that a query may name: their columns, and the positions of a primary key if there is one."""
+    """Stored rows that a query may name: their columns, and the positions of a primary key if there is one.
+
+    With a key, the store is to be `netted`.
+    """
 
     store: Store
     fields: tuple[Member, ...]
@@ -55,6 +59,14 @@ class Written:
 
     text: str
     columns: tuple[str, ...]
+
+
+def netted(engine: Engine, name: str, store: Store, fields: tuple[Member, ...]) -> Store:
+    """The same rows, with one recent segment at most."""
+    if len(store.recent) < 2:
+        return store
+    schema = row_schema([f.type for f in fields])
+    return Store(store.base).plus(engine.merged(f"{name}\0net", Store((), store.recent), schema))
 
 
 def register(workshop: Workshop, known: dict[str, Known | Written]) -> None:
@@ -71,32 +83,22 @@ def register(workshop: Workshop, known: dict[str, Known | Written]) -> None:
 def plain_rows(
     workshop: Workshop, store: Store, fields: tuple[Member, ...], key: tuple[int, ...]
 ) -> DataFrame:
-    """The rows of a store under their own names, each as often as it is there."""
+    """The rows of a store under their own names, each as often as it is there; with a key, of one recent segment at most."""
     schema = row_schema([f.type for f in fields])
     if not store.segments:
         return user_frame(workshop.session, None, fields)
     if not key:
         return named(copies(Contents(workshop, schema, store).entries()), fields)
-    if not store.base or not store.recent:
-        return named(settled(workshop, store, store.base or store.recent, fields), fields)
+    if not store.recent:
+        return named(workshop.read(schema, store.base), fields)
     base = workshop.read(schema, store.base)
-    recent = settled(workshop, store, store.recent, fields)
+    recent = workshop.read(schema, store.recent)
     by = [f"c{i}" for i in key]
     gone = recent.where(F.col(W) < 0).select(*by)
     if sum(s.rows for s in store.recent) <= BROADCAST_ROWS:
         gone = F.broadcast(gone)
     stay = named(base.join(gone, by, "left_anti"), fields)
     return stay.unionAll(named(recent.where(F.col(W) > 0), fields))
-
-
-def settled(
-    workshop: Workshop, store: Store, segments: Sequence[Segment], fields: tuple[Member, ...]
-) -> DataFrame:
-    """Segments as one: each row once."""
-    schema = row_schema([f.type for f in fields])
-    frame = workshop.read(schema, segments)
-    whole = segments is store.base or len(segments) == 1  # a base, and a segment, have each row once
-    return frame if whole else consolidate(frame, schema)
 
 
 def change(
