@@ -33,6 +33,7 @@ QUERIES = {
     "plain": "SELECT t.id, u.name FROM t JOIN u ON t.k = u.k WHERE t.x > 2",
     "reach": """WITH RECURSIVE r(a, b) AS (SELECT k, x FROM t UNION SELECT r.a, t.x FROM r JOIN t ON r.b = t.k)
                 SELECT a, b FROM r""",
+    "copied": "SELECT * FROM t",
     "distinct_": "SELECT DISTINCT k FROM t WHERE x NOT IN (SELECT k FROM u)",
 }
 
