@@ -105,7 +105,7 @@ def test_auto_takes_what_costs_less(spark: SparkSession, tmp_path: Path) -> None
     run = db.apply({"cust": changes})
     first = run.view("first")
     assert (first.strategy, first.code) == ("full", "recompute-cheaper")
-    assert first.instead is not None and first.instead > first.estimate > 0
+    assert first.instead_seconds is not None and first.instead_seconds > first.expected > 0
     assert "full (recompute-cheaper" in told and first.reason in told
     assert run.view("ids").strategy == "keyed" and run.view("same").strategy == "delta"
     assert rows(db, "first") == sorted((f"M{i}", 53 if i == 3 else i) for i in range(50))
@@ -146,7 +146,7 @@ def test_explain_tells_before_running(spark: SparkSession, tmp_path: Path) -> No
     text = str(db.explain(changes={"ORDERS": 10}))
     assert "10 changed rows of orders" in text and "policy: its policy is full" in text
     one = str(db.explain("spend", changes={"orders": 1}))
-    assert "from scratch" in one and "not stored" in one and "by the change" in one
+    assert "by Spark's SQL" in one and "by a fill" in one and "not stored" in one and "by the change" in one
     assert "none (untouched" in str(db.view("big").explain(changes={"cust": 5}))
     with pytest.raises(ec.QueryError, match="no number"):
         db.explain(changes={"orders": -1})
