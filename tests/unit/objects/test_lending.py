@@ -137,3 +137,20 @@ def test_a_general_class_and_a_special_one() -> None:
     cid.friend = cid
     ann.name = "Anna"
     assert sorted(tuple(r.values()) for r in db.view("friends").value()) == [("Cid", "Cid"), ("Rob", "Anna")]
+
+
+def test_triggers_of_columns_and_aggregates_that_are_no_sums() -> None:
+    """The names of a trigger's columns are not those of what an engine keeps for aggregates."""
+    db = shop()
+    db.oql(
+        "define most as select struct(q: i.quantity, m: max(select l.quantity from l in lines)) from i in lines"
+    )
+    db.oql(
+        "define names as select struct(n: n, c: max(select p.p.cost from p in partition)) from p in products group by n: p.name"
+    )
+    pens = [db.new("Product", name=f"pen {i % 2}", cost=i) for i in range(6)]
+    for i in range(4):
+        db.new("Line", product=pens[i], quantity=i)
+    pens[5].cost = 1
+    assert sorted(tuple(r.values()) for r in db.view("names").value()) == [("pen 0", 4), ("pen 1", 3)]
+    assert {r.m for r in db.view("most").value()} == {3}

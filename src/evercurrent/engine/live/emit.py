@@ -403,7 +403,7 @@ class Emitter:
         if things is not None:
             (source,) = [r for r in self.program.relations if r.name == name]
             assert isinstance(source, Input)
-            given = Given(tuple(f"a{i}" for i in range(len(source.columns))), things)
+            given = Given(tuple(f"r{i}" for i in range(len(source.columns))), things)
             function += "_apart"
         w = Writer()
         place = self._place(w, self.targets(plan, journal, single, fast=True), Locals())
