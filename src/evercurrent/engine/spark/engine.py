@@ -236,8 +236,12 @@ class Engine:
         if store.rows <= MERGED_ROWS and self.strategy != "spark" and plain_keys(schema):
             return self.folder.write(name, summed(self.pool, store, schema))
         workshop = self.workshop(store.rows)
-        frame = consolidate(workshop.read(schema, store.segments), schema)
-        return workshop.collect({name: frame})[name]
+
+        def added_up(frame: DataFrame) -> DataFrame:
+            return consolidate(frame, schema)
+
+        frame = workshop.read(schema, store.segments)
+        return workshop.collect({name: frame}, {name: store.rows}, {name: added_up})[name]
 
     def compacted(self, name: str, store: Store, schema: StructType, *, every: bool = False) -> Store | None:
         """The same store in fewer segments, if it is time (`tiers`) or in any case; None if it stays as it is."""
