@@ -192,7 +192,9 @@ def settled(source: Plan, f: WindowFunction, knowledge: Knowledge) -> bool:
         return True
     if exact(f) and f.frame.kind == "range":
         return True
-    given = [t for t in (*f.partition, *(k.term for k in f.order)) if isinstance(t, Column)]
+    # Where values are taken from neighbours, ties are settled here by these values, which the text does not say.
+    order = [k.term for k in f.order if k.term not in f.args]
+    given = [t for t in (*f.partition, *order) if isinstance(t, Column)]
     return (exact(f) or f.function in TIE_BOUND) and at_most_one(source, knowledge, given)
 
 
