@@ -104,6 +104,16 @@ class Footer:
             )
         return found
 
+    def share(self, columns: Sequence[str]) -> float:
+        """The share of these columns in the bytes of the first row group, and by and large of all."""
+        group = self.metadata.row_group(0)
+        sizes: dict[str, int] = {}
+        for i in range(group.num_columns):
+            chunk = group.column(i)
+            name = chunk.path_in_schema.split(".")[0]
+            sizes[name] = sizes.get(name, 0) + chunk.total_compressed_size
+        return sum(sizes.get(n, 0) for n in columns) / max(1, sum(sizes.values()))
+
     def place(self, column: str) -> int | None:
         """Where a column that is not nested lies in the file."""
         schema = self.metadata.schema
@@ -159,7 +169,7 @@ def find(
     first = next((w for w in wanted if order and w.column == order[0] and w.sortable), None)
     early = [first.column] if first is not None else list(dict.fromkeys(w.column for w in wanted))
     others = [n for n in schema.names if n not in early]
-    read = len(groups) * len(early)
+    read = len(groups) * footer.share(early)
     parts = []
     coded = [n for n in others if footer.coded(n)]
     with pyarrow.parquet.ParquetFile(footer.path, metadata=footer.metadata, read_dictionary=coded) as file:
@@ -180,11 +190,10 @@ def find(
                 found = pyarrow.table(
                     [*found.columns, *rest.columns], [*found.column_names, *rest.column_names]
                 )
-                read += len(spans) * len(others)
+                read += len(spans) * footer.share(others)
             late = [w for w in wanted if w.column not in early]
             parts.append((only(found, late) if late else found).select(schema.names).cast(schema))
-    share = read / (footer.groups * len(schema.names))
-    return pyarrow.concat_tables(parts) if parts else schema.empty_table(), share
+    return pyarrow.concat_tables(parts) if parts else schema.empty_table(), read / footer.groups
 
 
 def places_of(column: pyarrow.ChunkedArray, wanted: Wanted) -> Places | None:
