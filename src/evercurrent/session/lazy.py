@@ -18,6 +18,7 @@ from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Input, Program
 from evercurrent.delta.terms import terms_of
 from evercurrent.engine.live.engine import LiveEngine
+from evercurrent.errors import EvaluationError
 from evercurrent.term.walk import columns_of
 
 FOLDED = 256
@@ -35,9 +36,22 @@ class Lazy:
         self._moved: Mapping[str, ZSet] | None = None
 
     def install(self, program: Program, contents: Callable[[str], ZSet]) -> None:
-        """Keep these views from now on; `contents` are those of the tables now."""
-        self.settle()
-        self.engine.install(program, lambda name: contents(name).items())
+        """Keep these views from now on; `contents` are those of the tables now.
+
+        If what waits cannot be worked off (a value overflows, say), all views are found anew: so the one to blame can be dropped.
+        """
+        failing: tuple[LiveEngine, list[Mapping[str, ZSet | Iterable[tuple[Row, int]]]]] | None = None
+        try:
+            self.settle()
+        except EvaluationError:
+            failing = self.engine, self._waiting
+            self.engine, self._waiting = LiveEngine(), []
+        try:
+            self.engine.install(program, lambda name: contents(name).items())
+        except BaseException:
+            if failing is not None:
+                self.engine, self._waiting = failing
+            raise
         self.engine.commit()
         self.inputs = frozenset(r.name for r in program.relations if isinstance(r, Input) and r.rows is None)
         self.used = {name: used_columns(program, name) for name in self.inputs}

@@ -123,3 +123,20 @@ def test_what_waits_on_the_fast_path_outlives_a_trigger_that_fails() -> None:
     engine.core.trigger("t", 1, True)((7,))
     engine.undo()
     assert db.view("v").rows() == [(6,)]
+
+
+def test_a_lazy_view_whose_values_cannot_be_found_can_be_dropped() -> None:
+    db = ec.connect()
+    db.execute("CREATE TABLE t (id INT PRIMARY KEY, k INT, x BIGINT)")
+    db.execute("CREATE VIEW bad AS SELECT k, sum(x) AS s FROM t GROUP BY k", mode="lazy")
+    db.execute("CREATE VIEW good AS SELECT k, count(*) AS n FROM t GROUP BY k", mode="lazy")
+    db.table("t").insert([(1, 1, 2**63 - 1), (2, 1, 2**63 - 1)])
+    with pytest.raises(EvaluationError):
+        db.view("bad").rows()
+    db.execute("CREATE VIEW more AS SELECT max(x) AS x FROM t", mode="lazy")
+    assert db.view("more").rows() == [(2**63 - 1,)]
+    db.table("t").delete({"id": 2})
+    assert db.view("bad").rows() == [(1, 2**63 - 1)]
+    db.table("t").insert((2, 1, 2**63 - 1))
+    db.execute("DROP VIEW bad")
+    assert db.view("good").rows() == [(1, 2)]
