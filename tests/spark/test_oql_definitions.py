@@ -254,3 +254,38 @@ def test_definitions_of_a_text_are_one_version(db: Any, spark: Any, tmp_path: Pa
     )
     assert (db.version, db.views, db.table("t").rows()) == (version + 4, [], [])
     assert opened(spark, tmp_path).tables == db.tables
+
+
+def test_what_is_published_nowhere_is_kept_in_its_parts_only(db: Any, spark: Any, tmp_path: Path) -> None:
+    place = tmp_path / "w" / "views" / "staff"
+    db.oql(f"define staff as {STAFF}", publish=False)
+    db.execute("CREATE VIEW sizes AS SELECT d, size(people) AS n FROM staff")
+    told: list[Any] = []
+    db.view("staff").subscribe(lambda change: told.append([i.inserted for i in change.inside]))
+    with db.transaction():
+        dev = db.new("department", name="dev")
+        db.new("employee", name="Ann", dept=dev)
+    view = db.view("staff")
+    assert view.value() == Bag([record(d="dev", people=Bag(["Ann"]))])
+    assert (view.rows(), len(view), db.view("sizes").rows(), told) == (
+        [("dev", ["Ann"])],
+        1,
+        [("dev", 1)],
+        [[["Ann"]]],
+    )
+    assert [tuple(r) for r in view.dataframe().collect()] == [("dev", ["Ann"])]
+    assert db.query("SELECT people FROM staff").rows() == [(["Ann"],)]
+    with pytest.raises(ec.QueryError, match="kept in its parts only"):
+        view.changes(since=1)
+    assert "made when they are read" in db.explain("staff") and "view staff (" not in db.explain("staff")
+    assert not place.exists() and db.verify() and view.why(record(d="dev", people=Bag(["Ann"]))).objects
+    again = opened(spark, tmp_path)
+    again.new("employee", name="Ben", dept=again.object(dev.oid))
+    assert (again.view("sizes").rows(), again.explain() != "") == ([("dev", 2)], True)
+    again.publish("staff")
+    assert place.is_dir() and again.view("staff").changes(since=0).count() == 0
+    again.new("employee", name="Cid", dept=again.object(dev.oid))
+    assert (again.view("staff").changes(since=0).count(), again.view("sizes").rows()) == (2, [("dev", 3)])
+    again.oql(f"define staff as {STAFF}", publish=False)
+    assert not place.exists() and again.view("sizes").rows() == [("dev", 3)] and again.verify()
+    assert sorted(opened(spark, tmp_path).view("staff").rows()[0][1]) == ["Ann", "Ben", "Cid"]

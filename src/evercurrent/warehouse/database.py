@@ -193,11 +193,22 @@ class Warehouse(PythonFace, StoredFace):
                 hint="run it before or after the `with db.transaction()` block",
             )
 
-    def oql(self, text: str, *, policy: Policy = "incremental", mode: Mode = "strict") -> Any:
-        """Run statements of OQL, as in process; returns the value of the last one if it is a query."""
+    def oql(
+        self,
+        text: str,
+        *,
+        policy: Policy = "incremental",
+        mode: Mode = "strict",
+        publish: bool | None = None,
+    ) -> Any:
+        """Run statements of OQL, as in process; returns the value of the last one if it is a query.
+
+        `publish=False`: the views that are defined are published nowhere (see `publish`), and so those with nested collections
+        are not kept with arrays besides.
+        """
         from evercurrent.warehouse.oql import run
 
-        return run(self, text, policy, mode)
+        return run(self, text, policy, mode, publish)
 
     def query(self, text: str, parameters: Any = None, *, language: Literal["sql", "oql"] = "sql") -> Any:
         """Run a query once, over the present version: in SQL a `Result`, in OQL the value."""

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
-from evercurrent.calculus.nodes import Query
-from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import all_dependants
 from evercurrent.catalog.lookup import to_drop
@@ -36,6 +34,7 @@ from evercurrent.session.definition import (
     check_foreign_key,
     check_foreign_keys,
     may_create,
+    over_kept,
     redefine_dependants,
 )
 from evercurrent.session.dropping import removed, without
@@ -116,15 +115,11 @@ def defined(catalog: Catalog, definition: Definition) -> Catalog:
             return catalog.with_table(replace(table, foreign_keys=kept))
         case CreateView(view):
             mode = definition.get("mode") or view.mode
-            return catalog.with_view(replace(with_uses(view), mode=mode))
+            return catalog.with_view(replace(over_kept(view, scope), mode=mode))
         case CreateAssertion(assertion):
-            return catalog.with_assertion(replace(assertion, uses=relations_of(cast(Query, assertion.query))))
+            return catalog.with_assertion(over_kept(assertion, scope))
         case _:
             raise StorageError(f"{definition['name']} is not defined by a definition")
-
-
-def with_uses(view: View) -> View:
-    return replace(view, uses=relations_of(cast(Query, view.query)))
 
 
 # --- creating ----------------------------------------------------------------------------------------------
@@ -204,7 +199,7 @@ def create_view(core: Core, view: View, text: str, replacing: bool, quietly: boo
         return
     for f in view.fields:
         require_stored(f.type)
-    view = with_uses(view)
+    view = over_kept(view, core.catalog)
     catalog = core.catalog.with_view(view)
     if core.catalog.view(view.name) is not None:
         below = {d.name.lower() for d in all_dependants(core.catalog, view.name)} | {view.name.lower()}
@@ -223,7 +218,7 @@ def create_assertion(core: Core, assertion: Assertion, text: str, replacing: boo
         raise QueryError(
             f"there is already an assertion {assertion.name}", hint="CREATE OR REPLACE ASSERTION replaces it"
         )
-    assertion = replace(assertion, uses=relations_of(cast(Query, assertion.query)))
+    assertion = over_kept(assertion, core.catalog)
     catalog = core.catalog.with_assertion(assertion)
     change(core, catalog, "CREATE ASSERTION", defining("assertion", assertion.name, text))
 

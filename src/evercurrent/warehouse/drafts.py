@@ -177,8 +177,9 @@ def finish(core: Core, catalog: Catalog, draft: Draft) -> None:
             core.subscribers.forget(name)
     core.install(version, snapshot, catalog, design)
     core.engine.folder.tidy(snapshot.files())
+    stays = {named(d) for d in draft.definitions if d["kind"] == "view" and d.get("publish", True) is True}
     for gone in old_definitions:
-        if gone["kind"] == "view" and named(gone) in draft.gone and catalog.view(gone["name"]) is None:
+        if gone["kind"] == "view" and named(gone) in draft.gone and named(gone) not in stays:
             withdraw(core.engine.folder, gone["name"])
             core.published.pop(gone["name"], None)
     for name in filled:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from evercurrent.calculus.nodes import Relation
 from evercurrent.catalog.nodes import Table as TableNode
 from evercurrent.catalog.nodes import View as ViewNode
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.publish import table_of
 from evercurrent.engine.spark.reading import changes_frame, user_frame
 from evercurrent.errors import QueryError
 from evercurrent.session.intake import rows_of
@@ -252,6 +254,7 @@ class View(Stored):
 
     def _segments(self, version: int | None = None) -> Store:
         core = self._db._core
+        self._require_kept("its rows at a version" if version is not None else "its segments")
         if version is None:
             return core.view_segments(self.name)
         snapshot = core.engine.log.snapshot(version)
@@ -262,10 +265,35 @@ class View(Stored):
         return rows_at(core, self.name, version, snapshot)
 
     def _internal(self, pending: bool = False) -> Iterator[Row]:
-        return iter(in_order(list(super()._internal()), self.schema, self._node.order))
+        return iter(in_order(list(self._rows()), self.schema, self._node.order))
+
+    def _rows(self) -> Iterator[Row]:
+        if not self._node.inline:
+            return super()._internal()
+        from evercurrent.warehouse.queries import answer
+
+        core = self._db._core
+        with core.lock:
+            found = answer(core, Relation(self.name, self.schema))
+        return iter([row for row, weight in found for _ in range(weight)])
+
+    def _require_kept(self, what: str) -> None:
+        if self._node.inline:
+            raise QueryError(
+                f"{self.name} is kept in its parts only, so {what} cannot be read",
+                hint=f"db.publish({self.name!r}) keeps it with arrays too; subscribe() tells what changes inside",
+            )
+
+    def dataframe(self, *, version: int | None = None) -> Frame:
+        """The rows as a Spark DataFrame: of the present version, or of an earlier one that is still kept."""
+        if version is not None or not self._node.inline:
+            return super().dataframe(version=version)
+        session = self._db._core.engine.session
+        return session.createDataFrame(table_of(self.schema, list(self._rows())))
 
     def changes(self, *, since: int) -> Frame:
         """What has changed after a version, as a DataFrame with `_change_type` and `_commit_version`."""
+        self._require_kept("its changes")
         return self._changes(self.name, since)
 
     def explain(self, stage: str | None = None, *, changes: Mapping[str, int] | None = None) -> Explanation:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from evercurrent.warehouse.database import Warehouse
 
 
-def run(db: Warehouse, text: str, policy: str, mode: str = "strict") -> Any:
+def run(db: Warehouse, text: str, policy: str, mode: str = "strict", publish: bool | None = None) -> Any:
     """Run the statements of a text; the value of the last query."""
     statements = parse(text)
     if not statements:
@@ -45,11 +45,11 @@ def run(db: Warehouse, text: str, policy: str, mode: str = "strict") -> Any:
     with db._core.lock, Script(db._core) as script:
         for statement in statements:
             script.next(isinstance(statement, syntax.Define | syntax.Undefine | syntax.Import))
-            result = _run(db, statement, policy, mode)
+            result = _run(db, statement, policy, mode, publish)
     return result
 
 
-def _run(db: Warehouse, statement: syntax.Statement, policy: str, mode: str) -> Any:
+def _run(db: Warehouse, statement: syntax.Statement, policy: str, mode: str, publish: bool | None) -> Any:
     core = db._core
     match statement:
         case syntax.Define() | syntax.Undefine() | syntax.Import():
@@ -65,7 +65,7 @@ def _run(db: Warehouse, statement: syntax.Statement, policy: str, mode: str) -> 
                 catalog = stored(translated_anew(catalog), core.catalog)
             change(core, catalog, "DEFINE", definitions.defining("macro", name, text))
         case syntax.Define():
-            define(core, statement, policy, mode)
+            define(core, statement, policy, mode, publish)
         case syntax.Import(name, alias, place):
             if name not in core.catalog.schema.classes:
                 raise wrong(f"there is no class {name}", place)
@@ -76,7 +76,7 @@ def _run(db: Warehouse, statement: syntax.Statement, policy: str, mode: str) -> 
     return None
 
 
-def define(core: Core, statement: syntax.Define, policy: str, mode: str) -> None:
+def define(core: Core, statement: syntax.Define, policy: str, mode: str, publish: bool | None = None) -> None:
     name = statement.name
     if mode not in ("strict", "lazy", "hybrid"):
         raise QueryError(f"there is no mode {mode!r}", hint="there is strict, lazy and hybrid")
@@ -89,11 +89,27 @@ def define(core: Core, statement: syntax.Define, policy: str, mode: str) -> None
     catalog = replace(catalog, macros={k: v for k, v in catalog.macros.items() if k != name})
     about = definitions.defining("view", name, statement.text, policy, mode)
     published = {k: v for k, v in definition_of(core, name).items() if k == "publish"}
+    if publish is not None:
+        published["publish"] = publish
     definition = {**about, "language": "oql", **published}
     catalog = view_of_definition(catalog, definition)
     if old is not None:
         catalog = follow(catalog, core.catalog, name)
     change(core, stored(catalog, core.catalog), "DEFINE", definition, dropped={("macro", name)})
+
+
+def publish_otherwise(core: Core, view: View, definition: Mapping[str, Any]) -> bool:
+    """Whether another place of publishing changes how a view is kept; then it is defined anew.
+
+    What is published nowhere is not kept with arrays: a change inside costs what changed, whatever the size of the collection.
+    """
+    keeps = definition.get("publish", True) is not False
+    if not isinstance(view.shape, Layout) or not view.shape.parts or keeps is not view.inline:
+        return False
+    catalog = view_of_definition(removed(core.catalog, "view", view.name), definition)
+    catalog = follow(catalog, core.catalog, view.name)
+    change(core, stored(catalog, core.catalog), "PUBLISH", definition)
+    return True
 
 
 def stored(catalog: Catalog, before: Catalog) -> Catalog:
@@ -124,7 +140,15 @@ def view_of_definition(catalog: Catalog, definition: Mapping[str, Any]) -> Catal
             context = context_of(catalog)
             policy = definition.get("policy") or "incremental"
             mode = definition.get("mode") or "strict"
-            for view in views(context, name, statement.body, text, keep=True, policy=policy, mode=mode):
+            for view in views(
+                context,
+                name,
+                statement.body,
+                text,
+                keep=definition.get("publish", True) is not False,
+                policy=policy,
+                mode=mode,
+            ):
                 catalog = catalog.with_view(view)
             return catalog
 

@@ -136,10 +136,13 @@ def set_publishing(core: Core, name: str, to: bool | str | os.PathLike[str]) -> 
             f"view {view} cannot be published at {chosen}: something else lies there",
             hint="name a folder that is empty or not there yet",
         )
-    definitions = tuple(new if d is definition_of(core, view) else d for d in core.snapshot.definitions)
-    snapshot = replace(core.snapshot, definitions=definitions)
-    core.version = core.engine.log.commit(snapshot, core.version, kind="PUBLISH")
-    core.snapshot = snapshot
+    from evercurrent.warehouse.oql import publish_otherwise
+
+    if not publish_otherwise(core, core.view(name), new):
+        definitions = tuple(new if d is definition_of(core, view) else d for d in core.snapshot.definitions)
+        snapshot = replace(core.snapshot, definitions=definitions)
+        core.version = core.engine.log.commit(snapshot, core.version, kind="PUBLISH")
+        core.snapshot = snapshot
     core.published.pop(view, None)
     if old == delta.place(core.engine.folder, view):
         delta.withdraw(core.engine.folder, view)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from evercurrent.calculus.evaluate import evaluate
+from evercurrent.calculus.inline import inlined
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.data.zset import Row, ZSet
@@ -23,6 +24,7 @@ RESULT = "query\0"
 
 def answer(core: Core, query: Query, pending: Mapping[str, ZSet] | None = None) -> list[tuple[Row, int]]:
     """The rows of a query over the present version, or over what a transaction has made of its tables so far."""
+    query = inlined(query, core.catalog)
     if not relations_of(query):
         return list(evaluate(query, lambda name: ()).items())
     plan = stages(query, core.catalog).plan

@@ -109,7 +109,7 @@ class Outlook:
     @cached_property
     def said(self) -> dict[str, Saying]:
         """What Spark's SQL can be asked for, by view."""
-        return sayings(view_order(self.catalog), self.design, self.catalog)
+        return sayings([v for v in view_order(self.catalog) if not v.inline], self.design, self.catalog)
 
     def decide(
         self, stores: SizeOf, changed: Mapping[str, int], around: Around | None = None
@@ -133,6 +133,8 @@ class Outlook:
         rows_in = {name.lower(): rows for name, rows in changed.items() if rows}
         result: dict[str, Decision] = {}
         for view in self.catalog.views.values():
+            if view.inline:
+                continue  # written out where it is read
             known = self.parts[view.name]
             relation = program.views.get(view.name)
             tables = [stores(table_store(key)).plus(rows_in.get(key, 0)) for key in known.under]

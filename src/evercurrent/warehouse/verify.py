@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from evercurrent.calculus.nodes import Query
-from evercurrent.catalog.dependencies import base_tables, view_order
+from evercurrent.catalog.dependencies import base_tables, parts_of, view_order
 from evercurrent.catalog.nodes import View
 from evercurrent.data.zset import ZSet
 from evercurrent.engine.spark.oracle import REFUSALS, query_rows, register
@@ -27,6 +27,8 @@ MOST_ROWS = 100_000
 
 def verify(core: Core, names: Iterable[str] | None) -> Report:
     views = list(core.catalog.views.values()) if names is None else [core.view(n) for n in names]
+    views = [one for v in views for one in ([v] if not v.inline else parts_of(core.catalog, v.name))]
+    views = list({v.name: v for v in views}.values())
     return Report(tuple(_verify(core, view) for view in views))
 
 
