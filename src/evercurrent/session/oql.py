@@ -203,7 +203,9 @@ def undefine(session: Session, name: str, place: Any) -> None:
     with defining(session):
         catalog = session.catalog
         if name in catalog.macros:
-            session.catalog = replace(catalog, macros={k: v for k, v in catalog.macros.items() if k != name})
+            left = replace(catalog, macros={k: v for k, v in catalog.macros.items() if k != name})
+            translated_anew(left)  # whoever uses it could not be defined anew any more
+            session.catalog = left
             return
         view = catalog.view(name)
         if view is None or view.name != name:

@@ -43,6 +43,19 @@ def test_dropping_a_class_drops_the_names_of_its_objects() -> None:
     assert db.oql("Boss.name") == "Ben"
 
 
+def test_a_macro_in_use_stays() -> None:
+    db = ec.connect()
+    db.odl(PERSON)
+    db.oql(
+        "define named(string n) as select p from p in Persons where p.name = n; define anns as count(named('Ann'))"
+    )
+    with pytest.raises(ec.QueryError, match="view anns depends on it"):
+        db.oql("undefine named")
+    db.oql("undefine anns; undefine named")
+    with pytest.raises(ec.QueryError, match="named"):
+        db.oql("count(named('Ann'))")
+
+
 def test_times_of_day() -> None:
     db = ec.connect()
     db.odl(SHIFT)
