@@ -24,6 +24,7 @@ from evercurrent.engine.live.runtime.aggregates import factory
 from evercurrent.engine.live.runtime.fixpoint import Moving
 from evercurrent.engine.live.runtime.journal import Entry, undo
 from evercurrent.engine.live.runtime.ordered import Groups
+from evercurrent.engine.live.triggers import Triggers
 from evercurrent.term.failing import can_fail
 from evercurrent.term.walk import columns_of
 
@@ -140,7 +141,7 @@ class Core:
             return unread
         if found is None:
             variant = self.variant(frozenset(), journal)
-            name, source = self.emitter.trigger(table, sign, journal, things)
+            name, source = Triggers(self.emitter).write(table, sign, journal, things)
             for key, value in self.emitter.namespace.objects.items():
                 variant.namespace.setdefault(key, value)
             self.files.append(load(source, variant.namespace, "one row"))

@@ -5,9 +5,7 @@ For every relation `n` whose delta drives rules there is a function
     def run_n(rows):        for each (row, weight): the rules, in order
     def stage_n():          derived relations: take the delta that has gathered, and run its rules
 
-and `finish()` runs the stages in order. The fast triggers, `insert_n(r)` and `delete_n(r)`, are one function for a row of
-an input that comes or goes, with the stages behind it, and where only one entry of a keyed relation can be touched, its
-old and new output are two locals instead of tables.
+and `finish()` runs the stages in order. The functions for one row alone are in `triggers`.
 
 Rules run row by row: a batch is the same as its rows one after another (the delta is linear in them), and what a row
 reads stays in the cache.
@@ -19,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from evercurrent.data.types import contains_float
 from evercurrent.delta.loops import inside
 from evercurrent.delta.program import (
     Finalize,
@@ -33,7 +30,7 @@ from evercurrent.delta.program import (
     Relation,
     Rule,
 )
-from evercurrent.engine.live.changes import changes_of, fixed_columns, write_changes
+from evercurrent.engine.live.changes import fixed_columns
 from evercurrent.engine.live.defer import deferred, lone_rows
 from evercurrent.engine.live.keyed import is_small, is_unit, write_finalizer
 from evercurrent.engine.live.layout import Layout, Storage
@@ -48,12 +45,10 @@ from evercurrent.engine.live.plan import (
     plan_for,
     reachable,
 )
-from evercurrent.engine.live.reads import same
-from evercurrent.engine.live.rules import Given, Place, Sink, wants_row, write_rules
+from evercurrent.engine.live.rules import Place, Sink, write_rules
 from evercurrent.engine.live.runtime.fixpoint import Moving, Round, empty
 from evercurrent.engine.live.runtime.ordered import Groups, difference
-from evercurrent.engine.live.scope import Locals, tuple_of
-from evercurrent.engine.live.steps import constant_count, fans_out
+from evercurrent.engine.live.scope import Locals
 from evercurrent.engine.live.writer import Namespace, Writer, remark
 from evercurrent.term.functions.table import NAMES
 
@@ -216,13 +211,13 @@ class Emitter:
         """The stages, in order: all of them, or those that one input can reach."""
         with w.block(f"def {name}():"):
             for r in relations:
-                w.line(f"{self._has_delta(r)}stage_{self.numbers[r.name]}()")
+                w.line(f"{self.has_delta(r)}stage_{self.numbers[r.name]}()")
         w.line()
 
     def _moves(self, plan: Plan, r: Relation) -> bool:
         return isinstance(r, Fixpoint) or r.name in plan.followed
 
-    def _has_delta(self, r: Relation) -> str:
+    def has_delta(self, r: Relation) -> str:
         match r:
             case Linear():
                 return f"if d{self.numbers[r.name]}: "
@@ -258,7 +253,7 @@ class Emitter:
                     touches.append(Touch("", f"t{n}", True))
                 elif isinstance(r.function, Finalize):
                     into = (f"{alone[r.name]}_old", f"{alone[r.name]}_new") if r.name in alone else None
-                    split = self._split(r, alone[r.name]) if r.name in alone else None
+                    split = self.split(r, alone[r.name]) if r.name in alone else None
                     touches.append(Touch(f"output_{n}", f"t{n}", True, (), into, r, split=split))
                 else:
                     matters = f"g{n}.matters" if isinstance(r.function, Ranked) else ""
@@ -267,7 +262,7 @@ class Emitter:
             found[name] = Target(
                 storage.layout, self.states[name], tuple(touches), tuple(groups), journal, loan
             )
-        direct = self._direct(plan) if fast else {}
+        direct = self.direct(plan) if fast else {}
         for name, n in self.numbers.items():
             if name in direct:
                 found[name] = found[direct[name]]
@@ -275,14 +270,14 @@ class Emitter:
                 found[name] = Sink(f"d{n}", alone.get(name), name in self.bodies)
         return found
 
-    def _place(self, writer: Writer, targets: Mapping[str, Target | Sink], fresh: Locals) -> Place:
+    def place(self, writer: Writer, targets: Mapping[str, Target | Sink], fresh: Locals) -> Place:
         states = {name: t for name, t in targets.items() if isinstance(t, Target)}
         return Place(writer, self.namespace, fresh, targets, states)
 
     def _run(self, plan: Plan, name: str, rules: Sequence[Rule], journal: bool, fast: bool = False) -> str:
         w = Writer()
         w.line(f"# {remark(name)}: its delta, row by row")
-        place = self._place(w, self.targets(plan, journal, fast=fast), Locals())
+        place = self.place(w, self.targets(plan, journal, fast=fast), Locals())
         with w.block(f"def run_{self.numbers[name]}(rows):"), w.block("for r, w in rows:"):
             write_rules(place, in_turn(tuple(rules)), "r", "w")
         w.line()
@@ -358,7 +353,7 @@ class Emitter:
         between = [b for b in inside(self.program, r) if self._moves(plan, b)]
         with w.block(f"def settle_{n}():"):
             for b in between:
-                w.line(f"{self._has_delta(b)}stage_{self.numbers[b.name]}()")
+                w.line(f"{self.has_delta(b)}stage_{self.numbers[b.name]}()")
         private = only_inside(self.program, r)
         restart = "None"
         if private is not None:
@@ -379,53 +374,13 @@ class Emitter:
                     with w.block("if delta:"):
                         self._deliver(w, plan, loop.name, watched)
 
-    # --- fast triggers -------------------------------------------------------------------------------------
-
-    def trigger(
-        self, name: str, sign: int, journal: bool = False, things: frozenset[int] | None = None
-    ) -> tuple[str, str]:
-        """The function for one row of an input that comes or goes, and its name. It needs the variant without watching.
-
-        With `things` it takes the columns one by one, and for those at these positions the things that are referred to.
-        """
-        plan = plan_for(self.program, frozenset())
-        self.checked = frozenset()
-        waiting = deferred(self.program, self.hybrid, ()) | lone_rows(self.program)
-        moved, rules = reachable(plan, name, waiting)
-        own = self.moving(plan.rules.get(name, ()))
-        direct = self._direct(plan)
-        single = {n: local for n, local in self._single(moved, own, rules, sign).items() if n not in direct}
-        # What is written here goes straight into the rows; what stages write still gathers.
-        gathered = {rule.into for rule in rules if rule.on != name and rule.on not in single}
-        moved = [r for r in moved if r.name not in direct or r.name in gathered]
-        function = f"{'insert' if sign > 0 else 'delete'}_{self.numbers[name]}"
-        given = None
-        if things is not None:
-            (source,) = [r for r in self.program.relations if r.name == name]
-            assert isinstance(source, Input)
-            given = Given(tuple(f"r{i}" for i in range(len(source.columns))), things)
-            function += "_apart"
-        w = Writer()
-        place = self._place(w, self.targets(plan, journal, single, fast=True), Locals())
-        w.line(f"# {remark(name)}: one row {'comes' if sign > 0 else 'goes'}")
-        with w.block(f"def {function}({'r' if given is None else ', '.join(given.names)}):"):
-            if given is not None and any(map(wants_row, own)):
-                w.line(f"r = {tuple_of(given.source(i, True) for i in range(len(given.names)))}")
-            for r in moved:
-                if r.name in single:
-                    local = single[r.name]
-                    w.line(f"{local}_old = {local}_new = None" if isinstance(r, Keyed) else f"{local} = None")
-            write_rules(place, in_turn(own), "r", "1" if sign > 0 else "(-1)", given)
-            for r in moved:
-                self._follow(place, plan, r, single, sign, own, journal)
-        w.line()
-        return function, w.text()
+    # --- what fast triggers leave out -----------------------------------------------------------------------
 
     def moving(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
         """Without those that add to lent states: outside a transaction these move by themselves."""
         return tuple(r for r in rules if r.into not in self.storages or self.storages[r.into].loan is None)
 
-    def _direct(self, plan: Plan) -> dict[str, str]:
+    def direct(self, plan: Plan) -> dict[str, str]:
         """Sums of which nothing follows but their rows, and the states that these go into, one by one."""
         asked = {
             s.state for rules in plan.rules.values() for r in rules for s in r.steps if isinstance(s, Lookup)
@@ -441,98 +396,9 @@ class Emitter:
                 found[r.name] = r.state
         return found
 
-    def _single(
-        self, moved: list[Relation], own: Sequence[Rule], rules: list[Rule], sign: int
-    ) -> dict[str, str]:
-        """Relations of which the row moves one row or one entry at most, and the local's name for each."""
-        layouts = self.layouts()
-        found: dict[str, str] = {}
-        for r in moved:
-            if isinstance(r, Fixpoint | Input):
-                continue
-            into = r.state if isinstance(r, Keyed) else r.name
-            writers = [rule for rule in rules if rule.into == into]
-            if len(writers) != 1 or writers[0] not in own or fans_out(writers[0], layouts):
-                continue
-            local = f"e{self.numbers[r.name]}"
-            if isinstance(r, Keyed):
-                if is_unit(r, layouts[r.state]):
-                    found[r.name] = local
-            elif constant_count(writers[0], sign, layouts) in (1, -1):
-                found[r.name] = local
-        return found
-
-    def _follow(
-        self,
-        place: Place,
-        plan: Plan,
-        r: Relation,
-        single: dict[str, str],
-        sign: int,
-        own: Sequence[Rule],
-        journal: bool,
-    ) -> None:
-        """The stage of a derived relation, behind the rules of a fast trigger."""
-        w = place.writer
-        if r.name not in single:
-            w.line(f"{self._has_delta(r)}stage_{self.numbers[r.name]}()")
-            return
-        local = single[r.name]
-        rules = plan.rules.get(r.name, ())
-        inner = Place(w, place.namespace, place.fresh, self.targets(plan, journal, fast=True), place.states)
-        if isinstance(r, Keyed):
-            old, new = f"{local}_old", f"{local}_new"
-            split = self._split(r, local)
-            before, after = (None, None) if split is None else (split.old(), split.new())
-            with w.block(f"if {_differ(r, old, new, split)}:"):
-                changes = changes_of(inner, r, in_turn(rules))
-                if changes is not None:
-                    with w.block(f"if {old} is not None and {new} is not None:"):
-                        width = range(len(r.columns))
-                        write_changes(
-                            inner,
-                            changes,
-                            before or tuple(f"{old}[{i}]" for i in width),
-                            after or tuple(f"{new}[{i}]" for i in width),
-                        )
-                    w.open("else:")
-                for row, names, weight in ((old, before, -1), (new, after, 1)):
-                    with w.block(f"if {row} is not None:"):
-                        self._inline(inner, rules, row, weight, names)
-                w.close(w.depth - (changes is not None))
-            return
-        (writer,) = [rule for rule in own if rule.into == r.name]
-        weight = constant_count(writer, sign, self.layouts()) or 0
-        with w.block(f"if {local} is not None:"):
-            self._inline(inner, rules, local, weight)
-
-    def _split(self, r: Keyed, local: str) -> Split | None:
+    def split(self, r: Keyed, local: str) -> Split | None:
         """The locals for the columns of an entry's output, where it is written in line."""
         if not is_small(r):
             return None
         key = self.storages[r.state].layout.state.columns
         return Split(local, len(r.columns), frozenset(fixed_columns(r, key)))
-
-    def _inline(
-        self,
-        place: Place,
-        rules: Sequence[Rule],
-        row: str,
-        weight: int,
-        names: tuple[str, ...] | None = None,
-    ) -> None:
-        given = None if names is None else Given(names, frozenset())
-        if names is not None and any(map(wants_row, rules)):
-            place.writer.line(f"{row} = {tuple_of(names)}")
-        write_rules(place, in_turn(tuple(rules)), row, "1" if weight > 0 else "(-1)", given)
-
-
-def _differ(r: Keyed, old: str, new: str, split: Split | None) -> str:
-    """Whether the output of an entry is not what it was."""
-    if split is None:
-        return f"{old} != {new}"
-    pairs = zip(r.columns, split.old(), split.new(), strict=True)
-    moved = [
-        f"not ({same(a, b, c)})" if contains_float(c.type) else f"{a} != {b}" for c, a, b in pairs if a != b
-    ]
-    return f"{old} is not {new}" + (f" or {new} and ({' or '.join(moved)})" if moved else "")

@@ -1,0 +1,168 @@
+"""The fast triggers as Python source: one function for a row of an input that comes or goes, outside a transaction.
+
+    def insert_n(r):             the rules of the input, and the stages behind them
+    def insert_n_apart(r0, r1):  the same of columns, and of the things that they refer to
+
+Where only one entry of a keyed relation can be touched, its old and new output are locals instead of tables, and what both have
+in common is done once (see `changes`). Lent states are read off the things (see `lent`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evercurrent.data.types import contains_float
+from evercurrent.delta.program import Fixpoint, Input, Keyed, Relation, Rule
+from evercurrent.engine.live.changes import changes_of, write_changes
+from evercurrent.engine.live.defer import deferred, lone_rows
+from evercurrent.engine.live.keyed import is_unit
+from evercurrent.engine.live.paths import Split
+from evercurrent.engine.live.plan import Plan, in_turn, plan_for, reachable
+from evercurrent.engine.live.reads import same
+from evercurrent.engine.live.rules import Given, Place, wants_row, write_rules
+from evercurrent.engine.live.scope import Locals, tuple_of
+from evercurrent.engine.live.steps import constant_count, fans_out
+from evercurrent.engine.live.writer import Writer, remark
+
+if TYPE_CHECKING:
+    from evercurrent.engine.live.emit import Emitter
+
+
+@dataclass(frozen=True, slots=True)
+class Triggers:
+    """Writes the triggers of an emitter's program."""
+
+    emitter: Emitter
+
+    def write(
+        self, name: str, sign: int, journal: bool = False, things: frozenset[int] | None = None
+    ) -> tuple[str, str]:
+        """The function for one row of an input that comes or goes, and its name. It needs the variant without watching.
+
+        With `things` it takes the columns one by one, and for those at these positions the things that are referred to.
+        """
+        plan = plan_for(self.emitter.program, frozenset())
+        self.emitter.checked = frozenset()
+        waiting = deferred(self.emitter.program, self.emitter.hybrid, ()) | lone_rows(self.emitter.program)
+        moved, rules = reachable(plan, name, waiting)
+        own = self.emitter.moving(plan.rules.get(name, ()))
+        direct = self.emitter.direct(plan)
+        single = {n: local for n, local in self._single(moved, own, rules, sign).items() if n not in direct}
+        # What is written here goes straight into the rows; what stages write still gathers.
+        gathered = {rule.into for rule in rules if rule.on != name and rule.on not in single}
+        moved = [r for r in moved if r.name not in direct or r.name in gathered]
+        function = f"{'insert' if sign > 0 else 'delete'}_{self.emitter.numbers[name]}"
+        given = None
+        if things is not None:
+            (source,) = [r for r in self.emitter.program.relations if r.name == name]
+            assert isinstance(source, Input)
+            given = Given(tuple(f"r{i}" for i in range(len(source.columns))), things)
+            function += "_apart"
+        w = Writer()
+        place = self.emitter.place(w, self.emitter.targets(plan, journal, single, fast=True), Locals())
+        w.line(f"# {remark(name)}: one row {'comes' if sign > 0 else 'goes'}")
+        with w.block(f"def {function}({'r' if given is None else ', '.join(given.names)}):"):
+            if given is not None and any(map(wants_row, own)):
+                w.line(f"r = {tuple_of(given.source(i, True) for i in range(len(given.names)))}")
+            for r in moved:
+                if r.name in single:
+                    local = single[r.name]
+                    w.line(f"{local}_old = {local}_new = None" if isinstance(r, Keyed) else f"{local} = None")
+            write_rules(place, in_turn(own), "r", "1" if sign > 0 else "(-1)", given)
+            for r in moved:
+                self._follow(place, plan, r, single, sign, own, journal)
+        w.line()
+        return function, w.text()
+
+    def _single(
+        self, moved: list[Relation], own: Sequence[Rule], rules: list[Rule], sign: int
+    ) -> dict[str, str]:
+        """Relations of which the row moves one row or one entry at most, and the local's name for each."""
+        layouts = self.emitter.layouts()
+        found: dict[str, str] = {}
+        for r in moved:
+            if isinstance(r, Fixpoint | Input):
+                continue
+            into = r.state if isinstance(r, Keyed) else r.name
+            writers = [rule for rule in rules if rule.into == into]
+            if len(writers) != 1 or writers[0] not in own or fans_out(writers[0], layouts):
+                continue
+            local = f"e{self.emitter.numbers[r.name]}"
+            if isinstance(r, Keyed):
+                if is_unit(r, layouts[r.state]):
+                    found[r.name] = local
+            elif constant_count(writers[0], sign, layouts) in (1, -1):
+                found[r.name] = local
+        return found
+
+    def _follow(
+        self,
+        place: Place,
+        plan: Plan,
+        r: Relation,
+        single: dict[str, str],
+        sign: int,
+        own: Sequence[Rule],
+        journal: bool,
+    ) -> None:
+        """The stage of a derived relation, behind the rules of a fast trigger."""
+        w = place.writer
+        if r.name not in single:
+            w.line(f"{self.emitter.has_delta(r)}stage_{self.emitter.numbers[r.name]}()")
+            return
+        local = single[r.name]
+        rules = plan.rules.get(r.name, ())
+        inner = Place(
+            w, place.namespace, place.fresh, self.emitter.targets(plan, journal, fast=True), place.states
+        )
+        if isinstance(r, Keyed):
+            old, new = f"{local}_old", f"{local}_new"
+            split = self.emitter.split(r, local)
+            before, after = (None, None) if split is None else (split.old(), split.new())
+            with w.block(f"if {_differ(r, old, new, split)}:"):
+                changes = changes_of(inner, r, in_turn(rules))
+                if changes is not None:
+                    with w.block(f"if {old} is not None and {new} is not None:"):
+                        width = range(len(r.columns))
+                        write_changes(
+                            inner,
+                            changes,
+                            before or tuple(f"{old}[{i}]" for i in width),
+                            after or tuple(f"{new}[{i}]" for i in width),
+                        )
+                    w.open("else:")
+                for row, names, weight in ((old, before, -1), (new, after, 1)):
+                    with w.block(f"if {row} is not None:"):
+                        self._inline(inner, rules, row, weight, names)
+                w.close(w.depth - (changes is not None))
+            return
+        (writer,) = [rule for rule in own if rule.into == r.name]
+        weight = constant_count(writer, sign, self.emitter.layouts()) or 0
+        with w.block(f"if {local} is not None:"):
+            self._inline(inner, rules, local, weight)
+
+    def _inline(
+        self,
+        place: Place,
+        rules: Sequence[Rule],
+        row: str,
+        weight: int,
+        names: tuple[str, ...] | None = None,
+    ) -> None:
+        given = None if names is None else Given(names, frozenset())
+        if names is not None and any(map(wants_row, rules)):
+            place.writer.line(f"{row} = {tuple_of(names)}")
+        write_rules(place, in_turn(tuple(rules)), row, "1" if weight > 0 else "(-1)", given)
+
+
+def _differ(r: Keyed, old: str, new: str, split: Split | None) -> str:
+    """Whether the output of an entry is not what it was."""
+    if split is None:
+        return f"{old} != {new}"
+    pairs = zip(r.columns, split.old(), split.new(), strict=True)
+    moved = [
+        f"not ({same(a, b, c)})" if contains_float(c.type) else f"{a} != {b}" for c, a, b in pairs if a != b
+    ]
+    return f"{old} is not {new}" + (f" or {new} and ({' or '.join(moved)})" if moved else "")
