@@ -33,6 +33,7 @@ from evercurrent.frontend.sql.parse import parse_script, parse_statement
 from evercurrent.objects.stored_face import StoredFace
 from evercurrent.session.execute import Policy, in_mode
 from evercurrent.session.oql import handle_of
+from evercurrent.session.oql_changes import relations_of_view
 from evercurrent.session.python_face import PythonFace
 from evercurrent.session.python_owner import QueryOwner
 from evercurrent.session.results import Result
@@ -113,7 +114,8 @@ class Warehouse(PythonFace, StoredFace):
             definitions.open_version(self._core, self._core.engine.log.latest())
             self._core.untold.extend(missed(self._core, before))
             for name in self._core.subscribers.watched:
-                current(self._core, name)
+                for relation in relations_of_view(self._core.catalog, name):
+                    current(self._core, relation)
             self._core.tell()
             return self._core.version
 

@@ -461,3 +461,14 @@ def test_modes_are_named_in_the_text_or_beside_it_and_kept(place: Path) -> None:
     assert db.view("a").rows() == [(2,)]
     assert db.view("b").rows() == [(1, 2)]
     assert db.view("c").value() == {1}
+
+
+@pytest.mark.parametrize("mode", ["lazy", "hybrid"])
+def test_subscribers_hear_of_what_another_driver_has_let_wait(place: Path, mode: str) -> None:
+    db = made(place, v=(mode, QUERIES["groups"]))
+    told: list[Any] = []
+    db.view("v").subscribe(lambda c: told.append((c.inserted, c.deleted)))
+    insert(opened(place), (1, 1, 5))
+    assert told == []
+    db.reload()
+    assert told == [([(1, 1, 5, 5)], [])]
