@@ -298,7 +298,8 @@ class StoredSpace(Space):
         key = table.lower()
         if not keys:
             return []
-        rows = core.engine.find(core.table_segments(key), core.table_types(key), columns, keys)
+        store, types = core.table_segments(key), core.table_types(key)
+        rows = core.engine.find(store, types, columns, keys, all_of=True)
         return [row for row, weight in rows for _ in range(weight)]
 
     def every(self, table: str) -> list[Row]:

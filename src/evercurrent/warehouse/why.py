@@ -56,7 +56,7 @@ def contents(core: Core, view: View) -> Contents:
         sets = {at: {v for v in values if v is not None} for at, values in needs.items()}
         for at in sorted(sets, key=lambda i: len(sets[i])):
             if len(sets[at]) <= SMALL_ROWS:
-                found = core.engine.find(store, types, (at,), {(v,) for v in sets[at]})
+                found = core.engine.find(store, types, (at,), {(v,) for v in sets[at]}, all_of=True)
                 return needed(found, {i: s for i, s in sets.items() if i != at})
         if store.rows > MOST:
             raise UnsupportedError(

@@ -198,12 +198,18 @@ class Engine:
         return pyarrow.concat_tables(parts) if parts else schema.empty_table()
 
     def find(
-        self, store: Store, types: Sequence[Type], key: Sequence[int], wanted: set[Row]
+        self,
+        store: Store,
+        types: Sequence[Type],
+        key: Sequence[int],
+        wanted: set[Row],
+        *,
+        all_of: bool = False,
     ) -> list[tuple[Row, int]]:
-        """The rows whose columns at `key` are among the wanted tuples."""
+        """The rows whose columns at `key` are among the wanted tuples; `TooLarge` if they are many, unless all are wanted."""
         if not store.segments or not wanted:
             return []
-        self.pool.budget = DRIVER_ENTRIES + SMALL_ROWS
+        self.pool.budget = store.rows if all_of else DRIVER_ENTRIES + SMALL_ROWS
         found = self.pool.rows(store, row_schema(types), types, key, wanted)
         return self.sums([r for r in found if tuple(r[i] for i in key) in wanted])
 
