@@ -16,6 +16,7 @@ from evercurrent.engine.spark.kept import Store
 from evercurrent.session.query import reference
 from evercurrent.warehouse.database import Warehouse
 from evercurrent.warehouse.estimates import SizeOf
+from evercurrent.warehouse.history import change_segments
 from evercurrent.warehouse.strategies import Around, Decision, Outlook
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def test_any_way_gives_what_sparks_sql_says(
             after = contents(db, view.name)
             assert after == wanted(db, view.name), view.name
             types = [f.type for f in view.fields]
-            segments = tuple(segment for _, segment in db._change_segments(view.name, since))
+            segments = tuple(segment for _, segment in change_segments(db._core, view.name, since))
             told = ZSet(core.engine.rows(Store((), segments), types))
             assert told == after - before[view.name], view.name
         if i == 1:

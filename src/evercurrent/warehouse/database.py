@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
 from evercurrent.catalog.nodes import Mode, is_part
-from evercurrent.data.types import Member
-from evercurrent.data.zset import Row, ZSet
+from evercurrent.data.zset import ZSet
 from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
-from evercurrent.engine.spark.files import Folder, Segment
+from evercurrent.engine.spark.files import Folder
 from evercurrent.engine.spark.intake import is_frame, small_table
 from evercurrent.errors import (
     ConflictError,
-    EvaluationError,
     QueryError,
-    StorageError,
     TransactionError,
 )
 from evercurrent.explain import Explanation
@@ -37,9 +33,7 @@ from evercurrent.session.oql_changes import relations_of_view
 from evercurrent.session.python_face import PythonFace
 from evercurrent.session.python_owner import QueryOwner
 from evercurrent.session.results import Result
-from evercurrent.session.rows import give_row
 from evercurrent.session.verify import Report
-from evercurrent.session.views import in_order
 from evercurrent.warehouse import definitions, upkeep
 from evercurrent.warehouse.applying import (
     OnViolation,
@@ -56,10 +50,10 @@ from evercurrent.warehouse.handles import Table
 from evercurrent.warehouse.monitors import missed
 from evercurrent.warehouse.progress import Listener
 from evercurrent.warehouse.publish import publish, set_publishing
-from evercurrent.warehouse.queries import answer
 from evercurrent.warehouse.record import RunRecord
 from evercurrent.warehouse.refresh import refresh
 from evercurrent.warehouse.sources import Declaration, declare
+from evercurrent.warehouse.statements import run
 from evercurrent.warehouse.streams import stream
 from evercurrent.warehouse.transactions import Block, Transaction
 from evercurrent.warehouse.verify import verify
@@ -152,31 +146,8 @@ class Warehouse(PythonFace, StoredFace):
             for text in texts:
                 statement = parse_statement(text, self._core.catalog, policy or "incremental", parameters)
                 script.next(definitions.can_be_drafted(self._core, statement))
-                result = self._run(in_mode(statement, mode), text)
+                result = run(self, in_mode(statement, mode), text)
         return result
-
-    def _run(self, statement: s.Statement, text: str) -> Result:
-        match statement:
-            case s.CreateTable() | s.CreateView() | s.CreateAssertion():
-                self._require_no_transaction("CREATE")
-                definitions.create(self._core, statement, text)
-                return Result(f"CREATE {type(statement).__name__.removeprefix('Create').upper()}")
-            case s.DropRelation(kind, name, quietly, cascade):
-                self._require_no_transaction("DROP")
-                definitions.drop(self._core, kind, name, quietly, cascade)
-                return Result(f"DROP {kind.upper()}")
-            case s.Truncate(table):
-                return self._truncate(table)
-            case s.Select(ordered, names):
-                found = answer(self._core, ordered.query)
-                rows = [row for row, weight in found for _ in range(weight)]
-                rows = in_order(rows, ordered.query.fields, ordered.order)
-                fields = tuple(
-                    Member(n, f.type, f.nullable) for n, f in zip(names, ordered.query.fields, strict=False)
-                )
-                return Result("SELECT", len(rows), fields, [row[: len(names)] for row in rows])
-            case s.Modify():
-                return self._modify(statement)
 
     def replace_view(self, text: str, *, policy: Policy | None = None) -> None:
         """Replace a view by the definition of this text (CREATE VIEW): what is kept of the old one stays kept."""
@@ -208,9 +179,9 @@ class Warehouse(PythonFace, StoredFace):
         `publish=False`: the views that are defined are published nowhere (see `publish`), and so those with nested collections
         are not kept with arrays besides.
         """
-        from evercurrent.warehouse.oql import run
+        from evercurrent.warehouse import oql
 
-        return run(self, text, policy, mode, publish)
+        return oql.run(self, text, policy, mode, publish)
 
     def query(self, text: str, parameters: Any = None, *, language: Literal["sql", "oql"] = "sql") -> Any:
         """Run a query once, over the present version: in SQL a `Result`, in OQL the value."""
@@ -222,45 +193,7 @@ class Warehouse(PythonFace, StoredFace):
             statement = parse_statement(text, self._core.catalog, "incremental", parameters)
             if not isinstance(statement, s.Select):
                 raise QueryError("this is not a query", hint="db.execute runs statements of every kind")
-            return self._run(statement, text)
-
-    def _modify(self, statement: s.Modify) -> Result:
-        key = statement.table.lower()
-        table = self._core.table(statement.table)
-        width = len(table.columns)
-        with self.transaction() as transaction:
-            found = answer(self._core, statement.query, transaction.deltas())
-            deletions: list[tuple[Row, int]] = []
-            insertions: list[tuple[Row, int]] = []
-            affected: Counter[Row] = Counter()
-            count = 0
-            for row, weight in found:
-                action, old, new = row[0], row[1 : 1 + width], row[1 + width : 1 + 2 * width]
-                if action in (s.DELETE, s.UPDATE):
-                    deletions.append((old, -weight))
-                    affected[old] += weight
-                if action in (s.INSERT, s.UPDATE):
-                    insertions.append((new, weight))
-                if action:
-                    count += weight
-            transaction.partial.load_rows(key, affected)
-            for old, times in affected.items():
-                if times > transaction.on(key).count(old):
-                    raise EvaluationError(
-                        f"MERGE into {table.name}: several source rows match the row {give_row(table.fields, old)!r}",
-                        hint="make the rows of the source unique by the columns of the ON condition",
-                    )
-            transaction.change(key, deletions + insertions)
-        return Result(statement.kind.upper(), count)
-
-    def _truncate(self, name: str) -> Result:
-        with self.transaction() as transaction:
-            key = self._core.table(name).name.lower()
-            rows = ZSet(self._core.engine.rows(self._core.table_segments(key), self._core.table_types(key)))
-            if key in transaction.pending:
-                rows = rows + transaction.pending[key].delta
-            transaction.change(key, [(row, -weight) for row, weight in rows.items()])
-            return Result("TRUNCATE", sum(weight for _, weight in rows.items()))
+            return run(self, statement, text)
 
     # --- changes -------------------------------------------------------------------------------------------
 
@@ -447,28 +380,6 @@ class Warehouse(PythonFace, StoredFace):
     def history(self) -> list[RunRecord]:
         """What every version did, oldest first."""
         return [RunRecord.of_json(e.version, e.batch, e.record) for e in self._core.engine.log.entries()]
-
-    def _change_segments(self, name: str, since: int) -> list[tuple[int, Segment]]:
-        current(self._core, name)
-        if not 0 <= since <= self.version:
-            raise QueryError(f"there is no version {since}", hint=f"versions go from 0 to {self.version}")
-        log = self._core.engine.log
-        kept = set(log.kept_versions())
-        found = []
-        for version in range(since + 1, self.version + 1):
-            entry = log.entry(version)
-            if entry.kind.startswith(("CREATE", "DROP")):
-                continue
-            segment = entry.changes.get(name)
-            if segment is None:
-                continue
-            if version not in kept:
-                raise StorageError(
-                    f"the changes of version {version} have been cleaned up",
-                    hint=f"ask for changes since {min(kept, default=self.version) - 1} or later, or read the whole",
-                )
-            found.append((version, segment))
-        return found
 
     def explain(
         self, view: str | None = None, *, stage: str | None = None, changes: Mapping[str, int] | None = None

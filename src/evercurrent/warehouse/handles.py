@@ -24,6 +24,7 @@ from evercurrent.session.store import positions
 from evercurrent.session.subscriptions import Callback, Subscription, When
 from evercurrent.session.views import in_order
 from evercurrent.warehouse.catching_up import current, rows_at
+from evercurrent.warehouse.history import change_segments
 from evercurrent.warehouse.monitors import feed_name, subscribe
 from evercurrent.warehouse.partial import table_store
 
@@ -71,7 +72,7 @@ class Stored(Rows):
     def _changes(self, name: str, since: int) -> Frame:
         core = self._db._core
         with core.lock:
-            segments = self._db._change_segments(name, since)
+            segments = change_segments(self._db._core, name, since)
             return changes_frame(core.engine.session, core.engine.folder, segments, self.schema)
 
     def subscribe(
@@ -97,7 +98,7 @@ class Stored(Rows):
         found: dict[int, dict[str, Segment]] = {}
         for relation in relations_of_view(core.catalog, self.name):
             feed = feed_name(core, relation)
-            for version, segment in self._db._change_segments(feed, since):
+            for version, segment in change_segments(self._db._core, feed, since):
                 found.setdefault(version, {})[feed] = segment
         return found
 

@@ -14,6 +14,7 @@ from evercurrent.engine.spark import engine
 from evercurrent.errors import ConstraintError
 from evercurrent.warehouse.database import Warehouse
 from evercurrent.warehouse.estimates import SizeOf
+from evercurrent.warehouse.history import change_segments
 from evercurrent.warehouse.strategies import Around, Decision, Outlook, Way
 from tests.unit.warehouse.by_evaluator import evaluated
 
@@ -97,7 +98,7 @@ def test_a_version_before_and_after_reads_as_it_was(db: Warehouse) -> None:
     again = Warehouse(None, db._core.engine.folder.root)
     assert rows(again) == rows(db) == [("DE", 14, 9), ("FR", 1, 1)]
     assert again._core.snapshot.cold == db._core.snapshot.cold
-    changes = [s for _, s in again._change_segments("spend", before)]
+    changes = [s for _, s in change_segments(again._core, "spend", before)]
     assert [s.rows for s in changes] == [2, 2]
 
 

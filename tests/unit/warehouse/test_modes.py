@@ -18,6 +18,7 @@ from evercurrent.engine.spark import engine
 from evercurrent.engine.spark.kept import Store
 from evercurrent.errors import ConflictError, EvaluationError, QueryError
 from evercurrent.warehouse.database import Warehouse
+from evercurrent.warehouse.history import change_segments
 from evercurrent.warehouse.repeating import CATCH_UP
 from evercurrent.warehouse.waiting import LATER
 
@@ -90,7 +91,7 @@ def listed(db: Warehouse, view: str, since: int = 0) -> Counter[Any]:
     """The sum of the changes of a view."""
     types = [f.type for f in db.view(view).schema]
     total: Counter[Any] = Counter()
-    for _, segment in db._change_segments(view, since):
+    for _, segment in change_segments(db._core, view, since):
         for row, weight in db._core.engine.rows(Store((segment,)), types):
             total[row] += weight
     return Counter({row: n for row, n in total.items() if n})
@@ -175,7 +176,7 @@ def test_what_came_and_went_is_never_worked_off(place: Path) -> None:
     record = db.history()[-1]
     assert record.rows_in == {}
     assert record.notes == ("lazy views: 40 rows have waited, 0 were left of them",)
-    assert db._change_segments("v", since) == []
+    assert change_segments(db._core, "v", since) == []
 
 
 def test_a_change_of_a_column_that_no_lazy_view_uses_is_none(place: Path) -> None:
