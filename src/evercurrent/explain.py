@@ -103,7 +103,7 @@ def _source(session: Session, view: View) -> str:
     lent = () if lender is None else lent_tables(session.catalog)
     program = compile_views(needed, session.catalog, refused=design.refused, lent=lent)
     engine = LiveEngine()
-    engine.install(program, lambda name: ())
+    engine.install(program, lambda name: (), lender=lender)
     return engine.source()
 
 
