@@ -11,13 +11,12 @@ from collections.abc import Iterable, Mapping
 from itertools import compress
 from typing import Any
 
+from evercurrent.data.feeds import CHANGE_TYPE, PASSED_OVER, SIGNS
 from evercurrent.data.zset import Row
 from evercurrent.errors import QueryError
 from evercurrent.session.rows import RowReader, is_row
 
-CHANGE_TYPE = "_change_type"
-SIGNS = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
-NOT_COLUMNS = (CHANGE_TYPE, "_commit_version", "_commit_timestamp")
+NOT_COLUMNS = (CHANGE_TYPE, *PASSED_OVER)
 
 
 def rows_of(reader: RowReader, source: Any) -> list[Row]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal
 
+from evercurrent.data.feeds import CHANGE_TYPE
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.spark.engine import SMALL_ROWS
 from evercurrent.engine.spark.feeds import taken
@@ -16,7 +17,7 @@ from evercurrent.engine.spark.intake import is_frame, take_in
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.screening import screen
 from evercurrent.errors import ConstraintError, QueryError
-from evercurrent.session.intake import CHANGE_TYPE, changes_of, frame_columns
+from evercurrent.session.intake import changes_of, frame_columns
 from evercurrent.warehouse import bulk, columnar
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.handles import locate_all

@@ -25,6 +25,7 @@ from typing import Any
 import pyarrow
 import pyarrow.compute
 
+from evercurrent.data.feeds import CHANGE_TYPE, PASSED_OVER, SIGNS
 from evercurrent.data.types import (
     Binary,
     Boolean,
@@ -39,7 +40,6 @@ from evercurrent.data.types import (
 from evercurrent.data.values import BadValue, taker
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.columns import arrow_to_rows, encoded
-from evercurrent.engine.spark.intake import CHANGE_TYPE, PASSED_OVER, SIGNS
 from evercurrent.engine.spark.shapes import W
 from evercurrent.engine.spark.types import arrow_type, spark_type
 

@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from evercurrent.data.feeds import CHANGE_TYPE, PASSED_OVER, SIGNS
 from evercurrent.data.types import Member, Timestamp
 from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
 from evercurrent.engine.spark.files import Segment
@@ -17,10 +18,6 @@ from evercurrent.engine.spark.layout import leading
 from evercurrent.engine.spark.shapes import W, consolidate, row_schema
 from evercurrent.engine.spark.types import spark_type
 from evercurrent.errors import QueryError
-
-CHANGE_TYPE = "_change_type"
-PASSED_OVER = ("_commit_version", "_commit_timestamp")
-SIGNS = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
 
 
 def is_frame(value: Any) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from evercurrent.data.feeds import CHANGE_TYPE, SIGNS
 from evercurrent.data.types import Member
 from evercurrent.engine.spark.engine import Engine
-from evercurrent.engine.spark.intake import CHANGE_TYPE, SIGNS
 from evercurrent.engine.spark.types import spark_type
 from evercurrent.errors import QueryError
 

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from evercurrent.engine.spark.intake import CHANGE_TYPE
+from evercurrent.data.feeds import CHANGE_TYPE
 from evercurrent.errors import QueryError
 
 Apply = Callable[[DataFrame, str], Any]
