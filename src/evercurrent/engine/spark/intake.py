@@ -110,17 +110,26 @@ def settled(
 
 PART_BYTES = 64 << 20
 """So many bytes of a source become one file."""
+UNKNOWN_BYTES = 1 << 60
+"""Spark says that a table of which it knows nothing is larger than this."""
 
 
 def is_scan(frame: DataFrame) -> bool:
-    """Whether a frame does nothing but read files: then it costs less to read it twice than to write it down first."""
+    """Whether a frame does nothing but read files of known size: then it costs less to read it twice than to write it down."""
     plan = frame._jdf.queryExecution().optimizedPlan()
     while plan.children().size() == 1:
         if plan.nodeName() not in ("Project", "Filter"):
             return False
         plan = plan.children().head()
-    leaf = str(plan.nodeName())
-    return bool(plan.children().isEmpty()) and leaf.startswith(("LogicalRelation", "Relation"))
+    if not str(plan.nodeName()).startswith("LogicalRelation"):
+        return False
+    files = str(plan.relation().getClass().getName()).endswith(".HadoopFsRelation")
+    return files and bytes_of(frame) < UNKNOWN_BYTES
+
+
+def bytes_of(frame: DataFrame) -> int:
+    """What Spark takes the size of a frame's files to be."""
+    return int(str(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
 
 
 def fits(frame: DataFrame, given: Mapping[str, str], fields: Sequence[Member]) -> bool:
@@ -132,5 +141,4 @@ def fits(frame: DataFrame, given: Mapping[str, str], fields: Sequence[Member]) -
 
 
 def parts_of(frame: DataFrame) -> int:
-    size = int(str(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
-    return max(int(frame.sparkSession.sparkContext.defaultParallelism), size // PART_BYTES)
+    return max(int(frame.sparkSession.sparkContext.defaultParallelism), bytes_of(frame) // PART_BYTES)
