@@ -33,6 +33,7 @@ from evercurrent.delta.program import (
     Program,
     Rule,
     State,
+    Where,
 )
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES, SMALL_ROWS
 from evercurrent.engine.spark.files import ROW_GROUP
@@ -45,7 +46,7 @@ SQL_JOBS = 2
 """What a query of Spark's SQL, its comparison and its result take at least."""
 SCAN_BYTES = 100_000_000
 """Bytes of files that a core of Spark reads in a second."""
-SQL_ROW_SECONDS = 0.8e-6
+SQL_ROW_SECONDS = 1.6e-6
 """A row of a table under a query, for a core of Spark: what scans, joins and groups take on average."""
 FILL_ROW_SECONDS = 6e-6
 """The same where the program is run over the whole tables, and its states are sorted and written."""
@@ -53,7 +54,7 @@ JOB_ROW_SECONDS = 4e-6
 """A row on its way through a rule, for a core of Spark."""
 DRIVER_ROW_SECONDS = 6e-6
 """A row on its way through a rule, for the driver."""
-DRIVER_BYTES = 25_000_000
+DRIVER_BYTES = 100_000_000
 """Bytes of files of which the driver takes entries in a second."""
 WIDTH = 64
 """Bytes that a row is taken to have where nothing is known of it."""
@@ -61,6 +62,10 @@ FEW_ROWS = 1_000
 """Below so many rows a file's size says little about its rows."""
 EXPLODED = 4
 """Elements that a collection is taken to have."""
+FILTERED = 0.5
+"""The share of rows that is taken to satisfy a condition."""
+UNKNOWN_FAN = 4
+"""Entries that a key is taken to find where nothing is known of the rows that ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +125,9 @@ def flow(program: Program, stores: SizeOf, relations: SizeOf, changed: Mapping[s
     found = Flow()
     states = {s.name: s for s in program.states}
     sorted_by = orders(program)
-    total: dict[str, int] = {}
+    total: dict[str, float] = {}  # rows of each relation; what is not kept is guessed
     for r in program.relations:
-        total[r.name] = relations(r.name).rows
+        total[r.name] = relations(r.name).rows or total.get(r.name, 0.0)
         match r:
             case Input(name):
                 found.rows[name] = changed.get(name, 0)
@@ -131,6 +136,7 @@ def flow(program: Program, stores: SizeOf, relations: SizeOf, changed: Mapping[s
                 found.rows.setdefault(name, 0.0)
             case Keyed(name, state=state, key=key, function=function):
                 touched = min(found.added.get(state, 0.0), max(stores(state).rows, 1) * 2.0)
+                total[name] = total[name] or stores(state).rows
                 group = 1
                 if not (isinstance(function, Finalize) and len(key) == len(states[state].columns)):
                     group = max(1, isqrt(stores(state).rows)) if key else max(1, stores(state).rows)
@@ -151,7 +157,7 @@ def flow(program: Program, stores: SizeOf, relations: SizeOf, changed: Mapping[s
         names = [x.name for x in r.loops] if isinstance(r, Fixpoint) else [r.name]
         for name in names:
             for rule in program.triggers.get(name, ()):
-                follow(found, rule, stores, states, sorted_by, total[name])
+                follow(found, rule, stores, states, sorted_by, total)
     return found
 
 
@@ -161,19 +167,23 @@ def follow(
     stores: SizeOf,
     states: Mapping[str, State],
     sorted_by: Mapping[str, tuple[str, ...]],
-    total: int,
+    total: dict[str, float],
 ) -> None:
-    """What one rule reads and hands on."""
+    """What one rule reads and hands on, and how many rows it has handed on in all."""
     rows = found.rows.get(rule.on, 0.0)
+    whole = total[rule.on]
     read, looked = 0.0, rows
     for step in rule.steps:
-        if isinstance(step, Explode):
-            rows *= EXPLODED
+        if isinstance(step, Where):
+            rows, whole = rows * FILTERED, whole * FILTERED
+        elif isinstance(step, Explode):
+            rows, whole = rows * EXPLODED, whole * EXPLODED
         elif isinstance(step, Lookup):
             size = stores(step.state)
             read += size.bytes * share_read(step, rows, size, states[step.state], sorted_by)
             if not (step.absent or step.present or step.outer):
-                rows *= max(1.0, size.rows / max(1, total)) if step.match else max(1, size.rows)
+                each = under_a_key(step, states[step.state], size, total[rule.on])
+                rows, whole = rows * each, whole * each
             looked += rows
     if rule.into in states and states[rule.into].accumulators:
         # Rows of one group are added up before they are written.
@@ -181,6 +191,18 @@ def follow(
     found.rules[id(rule)] = Work(read + rows * stores(rule.into).width, looked + rows)
     target = found.added if rule.into in states else found.rows
     target[rule.into] = target.get(rule.into, 0.0) + rows
+    if rule.into not in states:
+        total[rule.into] = max(total.get(rule.into, 0.0), whole)
+
+
+def under_a_key(step: Lookup, state: State, size: Size, total: float) -> float:
+    """How many entries a row finds: one at most where the program says so, else as many as there are for each row."""
+    if not step.match:
+        return max(1, size.rows)
+    by = {name for name, _ in step.match}
+    if any(i.single and by.issuperset(i.columns) for i in state.indexes):
+        return 1.0
+    return max(1.0, size.rows / total) if total else UNKNOWN_FAN
 
 
 def share_read(
