@@ -58,6 +58,14 @@ def decided(
     return o.decide(lambda name: there.get(name, Size()), changed, around or Around(sql=True))
 
 
+def test_a_relation_that_nobody_keeps_does_not_fan_out() -> None:
+    """The keys that come and go of a semijoin are in no store; each finds one order at most."""
+    busy = "SELECT nation, COUNT(*) AS n FROM cust c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id) GROUP BY nation"
+    found = decided(outlook({"busy": ("auto", busy)}), {"orders": 10_000})["busy"]
+    assert (found.strategy, found.code) == ("keyed", "cheaper")
+    assert found.estimate.jobs == 0 and found.estimate.seconds < 10
+
+
 def test_small_batches_move_and_large_ones_recompute() -> None:
     o = outlook({"spend": ("auto", SPEND), "wide": ("auto", WIDE)})
     small = decided(o, {"orders": 100})["spend"]
