@@ -64,7 +64,9 @@ EXPLODED = 4
 """Elements that a collection is taken to have."""
 FILTERED = 0.5
 """The share of rows that is taken to satisfy a condition."""
-UNKNOWN_FAN = 4
+MOST_FAN = 64.0
+"""More entries under a key are not believed: those who ask may be few of many."""
+UNKNOWN_FAN = 4.0
 """Entries that a key is taken to find where nothing is known of the rows that ask."""
 
 
@@ -202,7 +204,7 @@ def under_a_key(step: Lookup, state: State, size: Size, total: float) -> float:
     by = {name for name, _ in step.match}
     if any(i.single and by.issuperset(i.columns) for i in state.indexes):
         return 1.0
-    return max(1.0, size.rows / total) if total else UNKNOWN_FAN
+    return min(MOST_FAN, max(1.0, size.rows / total)) if total else UNKNOWN_FAN
 
 
 def share_read(
