@@ -68,7 +68,8 @@ def write_page(order: list[str]) -> None:
     lines = ["# Benchmarks", ""]
     lines.append("Written by `make bench` (`python -m bench.run`); the raw figures are in `bench/results`.")
     lines.append(
-        "Every figure is of a run whose result was compared with DuckDB's, or with a plain loop's, and equal."
+        "Every figure is of a run whose result was compared with DuckDB's, or with a plain loop's, and equal; "
+        "tables of Spark say which views were."
     )
     lines.append(
         "Compare ratios within one table: on a shared machine times differ by up to 1.3 between runs."
