@@ -17,8 +17,9 @@ and whatever else is written in SQL has Spark's meaning anyway. The answer is a 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 import sqlglot
@@ -96,10 +97,11 @@ ROUNDED = frozenset(
 
 @dataclass(frozen=True)
 class Saying:
-    """The text of a view for Spark, or why there is none."""
+    """The text of a view for Spark, or why there is none; and how often it reads each table (lower-cased names)."""
 
     text: str | None
     reason: str = ""
+    scans: Mapping[str, int] = field(default_factory=dict)
 
 
 def sayings(views: Iterable[View], design: Design, knowledge: Catalog) -> dict[str, Saying]:
@@ -124,11 +126,19 @@ def saying(view: View, design: Design, knowledge: Catalog, below: Mapping[str, S
     if why is not None:
         return Saying(None, why)
     text = total_order(query_text(view), len(view.fields))
-    return (
-        Saying(text)
-        if text is not None
-        else Saying(None, "it takes the first rows of columns it does not name")
-    )
+    if text is None:
+        return Saying(None, "it takes the first rows of columns it does not name")
+    return Saying(text, scans=scans(stages.algebra, knowledge, below))
+
+
+def scans(plan: Plan, knowledge: Catalog, below: Mapping[str, Saying]) -> Counter[str]:
+    """How often a plan reads each table, by itself and through views."""
+    found: Counter[str] = Counter()
+    for node in walk.nodes(plan):
+        if isinstance(node, Scan):
+            view = knowledge.view(node.relation)
+            found.update({node.relation.lower(): 1} if view is None else below[view.name].scans)
+    return found
 
 
 def query_text(view: View) -> str:

@@ -137,7 +137,8 @@ class Outlook:
                 continue  # written out where it is read
             known = self.parts[view.name]
             relation = program.views.get(view.name)
-            tables = [stores(table_store(key)).plus(rows_in.get(key, 0)) for key in known.under]
+            after = {key: stores(table_store(key)).plus(rows_in.get(key, 0)) for key in known.under}
+            tables = list(after.values())
             if not rows_in.keys() & known.under:
                 result[view.name] = untouched(view, relation)
             elif view.name in self.design.lazy:
@@ -162,8 +163,10 @@ class Outlook:
                         tables, [own, *map(sizes, kept)], known.levels, around.cores, driver=around.driver
                     ),
                 }
-                if around.sql and self.said[view.name].text is not None:
-                    ways["sql"] = by_sql(tables, own, around.cores)
+                said = self.said[view.name]
+                if around.sql and said.text is not None:
+                    read = [after[key] for key, n in said.scans.items() for _ in range(n)]
+                    ways["sql"] = by_sql(read, own, around.cores)
                 ways = {w: e.times(factor(around.factors, w, relation)) for w, e in ways.items()}
                 way = way_of(known.relations, expected)
                 chosen = choose(view, relation, way, ways, shared, around.cold.get(relation))

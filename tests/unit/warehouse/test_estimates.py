@@ -66,6 +66,17 @@ def test_a_relation_that_nobody_keeps_does_not_fan_out() -> None:
     assert found.estimate.jobs == 0 and found.estimate.seconds < 10
 
 
+def test_a_table_counts_as_often_as_it_is_read() -> None:
+    once = "SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer"
+    twice = "SELECT o.customer, COUNT(*) AS n FROM orders o JOIN orders p ON o.customer = p.id GROUP BY o.customer"
+    found = decided(
+        outlook({"once": ("auto", once), "twice": ("auto", twice), "over": ("auto", "SELECT n FROM twice")}),
+        {"orders": 10},
+    )
+    sql = {name: decision.ways["sql"].bytes for name, decision in found.items()}
+    assert 1.5 * sql["once"] < sql["twice"] <= sql["over"]
+
+
 def test_small_batches_move_and_large_ones_recompute() -> None:
     o = outlook({"spend": ("auto", SPEND), "wide": ("auto", WIDE)})
     small = decided(o, {"orders": 100})["spend"]
