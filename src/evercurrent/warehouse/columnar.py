@@ -19,8 +19,9 @@ from evercurrent.engine.spark.digests import H, digestible, digests
 from evercurrent.engine.spark.feeds import typed
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.pool import TooLarge
-from evercurrent.engine.spark.shapes import W
+from evercurrent.engine.spark.shapes import W, row_schema
 from evercurrent.engine.spark.standing import Standing, columns_of, judgeable, summed
+from evercurrent.engine.spark.types import arrow_schema
 from evercurrent.errors import EvercurrentError
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.partial import table_store
@@ -54,10 +55,11 @@ def taken_in(core: Core, changes: Mapping[str, Segment]) -> bool:
     """Whether net changes of sources certainly keep all constraints. What goes from a source was there: it was read before."""
     deltas: dict[str, pyarrow.Table] = {}
     for key, segment in changes.items():
-        if not judgeable(core.catalog.tables, key, trusted=True) or not digestible(core.table_types(key)):
+        types = core.table_types(key)
+        if not judgeable(core.catalog.tables, key, trusted=True) or not digestible(types):
             return False
-        rows = core.engine.table(segment, core.table_types(key))
-        deltas[key] = rows.append_column(H, digests(core.table_types(key), rows))
+        rows = core.engine.folder.table(segment, arrow_schema(row_schema(types)))
+        deltas[key] = rows.append_column(H, digests(types, rows))
     return stand(core, deltas, frozenset(changes))
 
 

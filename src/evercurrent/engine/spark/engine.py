@@ -41,7 +41,6 @@ from evercurrent.engine.spark.run import Outcome, Run
 from evercurrent.engine.spark.session import private, tune
 from evercurrent.engine.spark.shapes import W, consolidate, row_schema
 from evercurrent.engine.spark.tiers import due, outgrown
-from evercurrent.engine.spark.types import arrow_schema
 from evercurrent.errors import EvaluationError
 
 SMALL_ROWS = 120_000
@@ -190,12 +189,6 @@ class Engine:
         """The rows of a store, consolidated, in the driver's hands."""
         self.pool.budget = max(store.rows, 1)
         return self.sums(self.pool.rows(store, row_schema(types), types))
-
-    def table(self, segment: Segment, types: Sequence[Type]) -> pyarrow.Table:
-        """The rows of a segment as columns `c0, c1, ..., w`."""
-        schema = arrow_schema(row_schema(types))
-        parts = [self.pool.whole(file, segment, schema) for file in segment.files]
-        return pyarrow.concat_tables(parts) if parts else schema.empty_table()
 
     def find(
         self,
