@@ -16,7 +16,7 @@ from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.recompute import REFUSALS, Known, Written, change, netted, register
 from evercurrent.session.store import positions
-from evercurrent.warehouse.estimates import Size, by_fill, by_sql
+from evercurrent.warehouse.estimates import Size, by_fill
 from evercurrent.warehouse.partial import table_store
 from evercurrent.warehouse.parts import always_full, rows_store
 from evercurrent.warehouse.strategies import Around, Outlook
@@ -41,10 +41,10 @@ def created(
         if relation not in chosen or relation in made or outlook.said[view.name].text is None:
             continue
         part = outlook.parts[view.name]
-        tables = [here.get(table_store(key), Store()) for key in part.under]
-        sizes = [Size(t.rows, t.bytes) for t in tables]
-        fill = by_fill(sizes, (), part.levels, around.cores, driver=around.driver)
-        if by_sql(sizes, Size(), around.cores).seconds > fill.seconds:
+        tables = {key: here.get(table_store(key), Store()) for key in part.under}
+        sizes = {key: Size(t.rows, t.bytes) for key, t in tables.items()}
+        fill = by_fill(sizes.values(), (), part.levels, around.cores, driver=around.driver)
+        if outlook.by_sql(view.name, sizes, Size(), around.cores).seconds > fill.seconds:
             continue
         found = computed(engine, outlook, view.name, here, known)
         if found is not None:

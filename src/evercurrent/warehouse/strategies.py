@@ -111,6 +111,11 @@ class Outlook:
         """What Spark's SQL can be asked for, by view."""
         return sayings([v for v in view_order(self.catalog) if not v.inline], self.design, self.catalog)
 
+    def by_sql(self, view: str, tables: Mapping[str, Size], own: Size, cores: int) -> Estimate:
+        """What Spark's SQL costs for a view; a table counts as often as the query reads it."""
+        scans = self.said[view].scans.items()
+        return by_sql([tables[key] for key, n in scans for _ in range(n)], own, cores)
+
     def decide(
         self, stores: SizeOf, changed: Mapping[str, int], around: Around | None = None
     ) -> dict[str, Decision]:
@@ -163,10 +168,8 @@ class Outlook:
                         tables, [own, *map(sizes, kept)], known.levels, around.cores, driver=around.driver
                     ),
                 }
-                said = self.said[view.name]
-                if around.sql and said.text is not None:
-                    read = [after[key] for key, n in said.scans.items() for _ in range(n)]
-                    ways["sql"] = by_sql(read, own, around.cores)
+                if around.sql and self.said[view.name].text is not None:
+                    ways["sql"] = self.by_sql(view.name, after, own, around.cores)
                 ways = {w: e.times(factor(around.factors, w, relation)) for w, e in ways.items()}
                 way = way_of(known.relations, expected)
                 chosen = choose(view, relation, way, ways, shared, around.cold.get(relation))
