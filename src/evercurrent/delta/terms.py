@@ -52,10 +52,10 @@ def bound_by(step: Step) -> tuple[Column, ...]:
             assert_never(step)
 
 
-def columns_read(program: Program, relation: str, width: int) -> list[int]:
+def columns_read(program: Program, relation: str) -> frozenset[int]:
     """The positions of those columns of a relation's delta that some rule reads."""
     used: set[int] = set()
     for rule in program.triggers.get(relation, ()):
         names = {c.name for t in terms_of(rule) for c in columns_of(t)}
         used |= {i for i, c in enumerate(rule.binds) if c.name in names}
-    return [i for i in range(width) if i in used]
+    return frozenset(used)

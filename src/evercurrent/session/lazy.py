@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Input, Program
-from evercurrent.delta.terms import terms_of
+from evercurrent.delta.terms import columns_read
 from evercurrent.engine.live.engine import LiveEngine
 from evercurrent.errors import EvaluationError
-from evercurrent.term.walk import columns_of
 
 FOLDED = 256
 """So many transactions wait one by one; then they are netted, so that what waits is no more than what differs."""
@@ -126,14 +125,7 @@ class Lazy:
 
 def used_columns(program: Program, name: str) -> frozenset[int]:
     """The positions of the columns of an input that its rules use; with 0, so that a table that is only counted is read."""
-    rules = program.triggers.get(name, ())
-    if not rules:
-        return frozenset()
-    found = {0}
-    for rule in rules:
-        names = {c.name for t in terms_of(rule) for c in columns_of(t)}
-        found |= {i for i, c in enumerate(rule.binds) if c.name in names}
-    return frozenset(found)
+    return columns_read(program, name) | {0} if program.triggers.get(name) else frozenset()
 
 
 def items(rows: ZSet | Iterable[tuple[Row, int]]) -> Iterable[tuple[Row, int]]:

@@ -119,7 +119,7 @@ class DriverRun:
     def take_in(self, relation: Input, segment: Segment) -> None:
         """Run the rules of an input over its change, of which only what they read is decoded."""
         types = [c.type for c in relation.columns]
-        read = columns_read(self.program, relation.name, len(types))
+        read = sorted(columns_read(self.program, relation.name))
         with self.account(relation.name):
             rows = self.pool.picked(segment, row_schema(types), types, read)
         if not segment.net:
