@@ -98,7 +98,7 @@ def read_head(pool: Pool, store: Store, schema: pyarrow.Schema, head: Head) -> S
                 if found is None or head.may_hold(best, found[2]):
                     groups.append(i)
             if groups:
-                with pyarrow.parquet.ParquetFile(footer.path, metadata=footer.metadata) as opened:
+                with footer.opened() as opened:
                     table = opened.read_row_groups(groups, columns=schema.names)
                 table = table.select(schema.names).cast(schema)
                 tables.append(table.filter(head.mask(table.column(name))))

@@ -72,6 +72,12 @@ class Footer:
     def read(path: str) -> Footer:
         return Footer(path, pyarrow.parquet.read_metadata(path))
 
+    def opened(self, coded: Sequence[str] = ()) -> pyarrow.parquet.ParquetFile:
+        """The file, for reading few of its row groups: mapped, since fetching them ahead takes as long as decoding them."""
+        return pyarrow.parquet.ParquetFile(
+            self.path, metadata=self.metadata, read_dictionary=coded, memory_map=True, pre_buffer=False
+        )
+
     @property
     def groups(self) -> int:
         return int(self.metadata.num_row_groups)
@@ -172,7 +178,7 @@ def find(
     read = len(groups) * footer.share(early)
     parts = []
     coded = [n for n in others if footer.coded(n)]
-    with pyarrow.parquet.ParquetFile(footer.path, metadata=footer.metadata, read_dictionary=coded) as file:
+    with footer.opened(coded) as file:
         for start in range(0, len(groups), AT_ONCE):
             some = groups[start : start + AT_ONCE]
             table = file.read_row_groups(some, columns=early)
