@@ -14,10 +14,11 @@ from itertools import groupby
 from evercurrent.data.exact import add as exact_add
 from evercurrent.data.types import Float
 from evercurrent.delta.program import Accumulator, Amount
-from evercurrent.engine.live.code import Code
 from evercurrent.engine.live.runtime.aggregates import factory
-from evercurrent.engine.live.scope import Scope, tuple_of
-from evercurrent.engine.live.writer import Namespace, Writer
+from evercurrent.engine.live.scope import Scope
+from evercurrent.term.emit.code import Code
+from evercurrent.term.emit.scope import tuple_of
+from evercurrent.term.emit.writer import Namespace, Writer
 from evercurrent.term.nodes import Term
 
 CELL = "{cell}"

@@ -13,7 +13,7 @@ from evercurrent.delta.program import Lookup
 from evercurrent.engine.live.layout import Layout
 from evercurrent.engine.live.lent import KEY, Loan
 from evercurrent.engine.live.scope import Scope
-from evercurrent.engine.live.writer import Namespace
+from evercurrent.term.emit.writer import Namespace
 from evercurrent.term.nodes import Column, Term
 from evercurrent.term.nullable import nullable
 

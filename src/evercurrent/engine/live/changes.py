@@ -22,9 +22,10 @@ from evercurrent.delta.terms import bound_by, read_by, terms_of
 from evercurrent.engine.live.paths import Target
 from evercurrent.engine.live.rules import Place, open_step, write_target
 from evercurrent.engine.live.runtime import index
-from evercurrent.engine.live.scope import Scope, key_of
+from evercurrent.engine.live.scope import Scope
 from evercurrent.engine.live.share import position, positional
 from evercurrent.engine.live.steps import scheduled
+from evercurrent.term.emit.scope import key_of
 from evercurrent.term.nodes import Column, Term
 from evercurrent.term.walk import columns_of, substitute
 

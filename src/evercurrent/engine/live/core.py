@@ -18,13 +18,13 @@ from evercurrent.engine.live.emit import Emitter, signed
 from evercurrent.engine.live.keyed import is_unit
 from evercurrent.engine.live.layout import Layout, Storage, lay_out
 from evercurrent.engine.live.lent import Loan
-from evercurrent.engine.live.load import forget, load
 from evercurrent.engine.live.plan import plan_for, reachable
 from evercurrent.engine.live.runtime.aggregates import factory
 from evercurrent.engine.live.runtime.fixpoint import Moving
 from evercurrent.engine.live.runtime.journal import Entry, undo
 from evercurrent.engine.live.runtime.ordered import Groups
 from evercurrent.engine.live.triggers import Triggers
+from evercurrent.term.emit.load import forget, load
 from evercurrent.term.failing import can_fail
 from evercurrent.term.walk import columns_of
 

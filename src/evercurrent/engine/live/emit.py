@@ -48,8 +48,8 @@ from evercurrent.engine.live.plan import (
 from evercurrent.engine.live.rules import Place, Sink, write_rules
 from evercurrent.engine.live.runtime.fixpoint import Moving, Round, empty
 from evercurrent.engine.live.runtime.ordered import Groups, difference
-from evercurrent.engine.live.scope import Locals
-from evercurrent.engine.live.writer import Namespace, Writer, remark
+from evercurrent.term.emit.scope import Locals
+from evercurrent.term.emit.writer import Namespace, Writer, remark
 from evercurrent.term.functions.table import NAMES
 
 

@@ -16,8 +16,9 @@ from evercurrent.data.types import BIGINT
 from evercurrent.delta.program import WEIGHT, Finalize, Keyed
 from evercurrent.engine.live.layout import Layout
 from evercurrent.engine.live.reads import Entry, read
-from evercurrent.engine.live.scope import Locals, Scope, tuple_of
-from evercurrent.engine.live.writer import Namespace, Writer
+from evercurrent.engine.live.scope import Scope
+from evercurrent.term.emit.scope import Locals, tuple_of
+from evercurrent.term.emit.writer import Namespace, Writer
 from evercurrent.term.nodes import Case, Column, Literal, Term
 from evercurrent.term.walk import nodes
 

@@ -8,8 +8,8 @@ from evercurrent.delta.program import Keyed
 from evercurrent.engine.live.layout import Layout, Path
 from evercurrent.engine.live.lent import Loan
 from evercurrent.engine.live.runtime import index
-from evercurrent.engine.live.scope import key_of, tuple_of
-from evercurrent.engine.live.writer import Namespace, Writer
+from evercurrent.term.emit.scope import key_of, tuple_of
+from evercurrent.term.emit.writer import Namespace, Writer
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from evercurrent.data.exact import value as exact_value
 from evercurrent.data.types import Float
 from evercurrent.delta.program import WEIGHT, Lookup
 from evercurrent.engine.live.layout import Layout, Path, float_column
-from evercurrent.engine.live.scope import Scope, key_of
-from evercurrent.engine.live.writer import Namespace
+from evercurrent.engine.live.scope import Scope
+from evercurrent.term.emit.scope import key_of
+from evercurrent.term.emit.writer import Namespace
 from evercurrent.term.nodes import Column
 from evercurrent.term.nullable import nullable
 

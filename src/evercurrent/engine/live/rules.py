@@ -20,12 +20,13 @@ from evercurrent.engine.live.layout import Layout
 from evercurrent.engine.live.lent import KEY
 from evercurrent.engine.live.paths import Target
 from evercurrent.engine.live.reads import enter
-from evercurrent.engine.live.scope import Locals, Scope, tuple_of
+from evercurrent.engine.live.scope import Scope
 from evercurrent.engine.live.share import Branch, Chain, position, positional, share
 from evercurrent.engine.live.steps import scheduled
-from evercurrent.engine.live.writer import Namespace, Writer, remark
 from evercurrent.engine.live.writes import Addition
 from evercurrent.errors import InternalError
+from evercurrent.term.emit.scope import Locals, tuple_of
+from evercurrent.term.emit.writer import Namespace, Writer, remark
 from evercurrent.term.nodes import Case, Column, Literal, Term
 from evercurrent.term.nullable import nullable
 from evercurrent.term.walk import columns_of

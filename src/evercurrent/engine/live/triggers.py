@@ -22,9 +22,9 @@ from evercurrent.engine.live.paths import Split
 from evercurrent.engine.live.plan import Plan, in_turn, plan_for, reachable
 from evercurrent.engine.live.reads import same
 from evercurrent.engine.live.rules import Given, Place, wants_row, write_rules
-from evercurrent.engine.live.scope import Locals, tuple_of
 from evercurrent.engine.live.steps import constant_count, fans_out
-from evercurrent.engine.live.writer import Writer, remark
+from evercurrent.term.emit.scope import Locals, tuple_of
+from evercurrent.term.emit.writer import Writer, remark
 
 if TYPE_CHECKING:
     from evercurrent.engine.live.emit import Emitter

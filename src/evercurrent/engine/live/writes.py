@@ -23,8 +23,9 @@ from evercurrent.engine.live.amounts import Added, added, write_amounts
 from evercurrent.engine.live.keyed import is_small, write_output
 from evercurrent.engine.live.paths import Paths, Target, Touch
 from evercurrent.engine.live.reads import Entry, same
-from evercurrent.engine.live.scope import Scope, key_of, tuple_of
-from evercurrent.engine.live.writer import Namespace
+from evercurrent.engine.live.scope import Scope
+from evercurrent.term.emit.scope import key_of, tuple_of
+from evercurrent.term.emit.writer import Namespace
 
 
 class Addition:

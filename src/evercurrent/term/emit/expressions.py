@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping
 from typing import assert_never
 
 from evercurrent.data.types import Decimal, Integer, Struct, contains_float
-from evercurrent.engine.live.code import Code, all_of, any_of, is_atom, merge, product
-from evercurrent.engine.live.writer import Namespace
 from evercurrent.errors import InternalError
+from evercurrent.term.emit.code import Code, all_of, any_of, is_atom, merge, product
+from evercurrent.term.emit.writer import Namespace
 from evercurrent.term.functions.casts import cast_python, cast_value, conversion
 from evercurrent.term.functions.table import FUNCTIONS, implementation
 from evercurrent.term.nodes import (

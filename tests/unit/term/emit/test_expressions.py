@@ -10,11 +10,11 @@ import pytest
 
 from evercurrent.data.representation import NAN
 from evercurrent.data.types import BOOLEAN, DATE, DOUBLE, INT, STRING, Array, Decimal, Member, Struct, Type
-from evercurrent.engine.live.expressions import Expressions
-from evercurrent.engine.live.scope import Locals, Scope
-from evercurrent.engine.live.writer import Namespace, Writer
 from evercurrent.errors import EvaluationError
 from evercurrent.term.build import call, case, cast, lit
+from evercurrent.term.emit.expressions import Expressions
+from evercurrent.term.emit.scope import Locals, Scope
+from evercurrent.term.emit.writer import Namespace, Writer
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.functions.table import NAMES
 from evercurrent.term.nodes import Call, Case, Cast, Column, Field, Lambda, Literal, Record, Term, Variable
