@@ -27,9 +27,10 @@ from pyspark.sql.types import StructType
 from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Fixpoint, Program
+from evercurrent.engine.spark import mapped
 from evercurrent.engine.spark.building import Build
 from evercurrent.engine.spark.columns import rows_to_arrow
-from evercurrent.engine.spark.digests import digestible
+from evercurrent.engine.spark.digests import H, digestible
 from evercurrent.engine.spark.driver import DriverRun
 from evercurrent.engine.spark.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.frames import FILE_ROWS, LARGE_ROWS, Workshop
@@ -161,8 +162,10 @@ class Engine:
         """Keep the rows of a store sorted by the columns at these positions, by which they are told apart."""
         self.keys[store] = tuple(key)
         self.folder.orders[store] = leading(types, key)
+        self.folder.looked_at.pop(store, None)
         if digestible(types):
             self.folder.digested[store] = tuple(types)
+            self.folder.looked_at[store] = (*(f"c{i}" for i in key), W, H)
         else:
             self.folder.digested.pop(store, None)
 
@@ -271,8 +274,11 @@ class Engine:
         """See to it that files are on the disk before a commit mentions them."""
         for segment in segments:
             for file in segment.files:
-                handle = os.open(self.folder.path(file), os.O_RDONLY)
-                try:
-                    os.fsync(handle)
-                finally:
-                    os.close(handle)
+                path = self.folder.path(file)
+                for each in (path, path + mapped.SUFFIX):
+                    if each is path or os.path.exists(each):
+                        handle = os.open(each, os.O_RDONLY)
+                        try:
+                            os.fsync(handle)
+                        finally:
+                            os.close(handle)

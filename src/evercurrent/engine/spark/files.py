@@ -3,6 +3,7 @@
     _log/00000000000000000007.json    the commits, see `log`
     _log/snapshots/                   what each commit points to
     data/<store>/<id>.parquet         segments
+    data/<store>/<id>.parquet.map     copies for lookups, see `mapped`
     views/<name>/                     views as Delta tables
     quarantine/                       input rows that were set aside
 
@@ -26,11 +27,14 @@ import pyarrow
 import pyarrow.parquet
 
 from evercurrent.data.types import Type
+from evercurrent.engine.spark import mapped
 from evercurrent.engine.spark.digests import H, digests
 from evercurrent.errors import StorageError, UnsupportedError
 
 ROW_GROUP = 8_192
 """Rows in a row group: what is read at least to find one entry."""
+SMALL_FILE = 1024 * 1024
+"""A file of at most so many bytes is read whole, once, and stays in memory; a larger one that is sorted has a mapped copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,7 @@ class Folder:
             str, tuple[str, ...]
         ] = {}  # by which columns the files of a store are sorted, see `layout`
         self.digested: dict[str, tuple[Type, ...]] = {}  # the types of rows that have digests, by store
+        self.looked_at: dict[str, tuple[str, ...]] = {}  # the columns of mapped copies, by store, if not all
         self.made: list[str] = []  # files since the last commit, to be removed if nothing mentions them
         self.root = Path(text.removeprefix("file://").removeprefix("file:")).absolute()
 
@@ -121,7 +126,12 @@ class Folder:
             table, self.path(relative), row_group_size=ROW_GROUP, compression="zstd", store_schema=False
         )
         self.made.append(relative)
-        return Segment((relative,), table.num_rows, os.path.getsize(self.path(relative)), order)
+        segment = Segment((relative,), table.num_rows, os.path.getsize(self.path(relative)), order)
+        if order and segment.bytes > SMALL_FILE:
+            mapped.write(
+                self.path(relative), table.select(self.looked_at.get(store, table.column_names)), order[0]
+            )
+        return segment
 
     def written(self, relative: str, order: tuple[str, ...] = ()) -> Segment:
         """The segment that executors have written into a folder."""
@@ -135,6 +145,20 @@ class Folder:
                 rows += count
                 size += part.stat().st_size
         return Segment(tuple(files), rows, size, order)
+
+    def to_map(self, segment: Segment) -> list[str]:
+        """The paths of a segment's files that are to have mapped copies."""
+        if not segment.order:
+            return []
+        paths = [self.path(f) for f in segment.files]
+        return [p for p in paths if os.path.getsize(p) > SMALL_FILE]
+
+    def copy(self, file: str) -> mapped.Copy | None:
+        """The mapped copy of a file, if it has one."""
+        try:
+            return mapped.Copy(self.path(file))
+        except FileNotFoundError:
+            return None
 
     def table(self, segment: Segment, schema: pyarrow.Schema) -> pyarrow.Table:
         """The rows of a segment in the driver's hands."""
@@ -152,10 +176,11 @@ class Folder:
         """Remove files that no version mentions; gives how many bytes they took."""
         freed = 0
         for relative in files:
-            path = self.root / relative
-            if path.exists():
-                freed += path.stat().st_size
-                path.unlink()
+            # The copy goes first: what is left behind is found by the file.
+            for path in (self.root / (relative + mapped.SUFFIX), self.root / relative):
+                if path.exists():
+                    freed += path.stat().st_size
+                    path.unlink()
         return freed
 
     def data_files(self) -> list[str]:

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, MapType, StructType
 
+from evercurrent.engine.spark import mapped
 from evercurrent.engine.spark.digests import H, digest_column
 from evercurrent.engine.spark.files import ROW_GROUP, Folder, Segment
 from evercurrent.engine.spark.types import arrow_schema
@@ -119,7 +120,18 @@ class Workshop:
             frame = frame.sortWithinPartitions(*order)
         writer = frame.write.option("compression", "zstd").option(GROUP_ROWS, str(ROW_GROUP))
         writer.parquet(self.folder.path(relative))
-        return self.folder.written(relative, order)
+        segment = self.folder.written(relative, order)
+        self.map(segment, self.folder.looked_at.get(store))
+        return segment
+
+    def map(self, segment: Segment, names: Sequence[str] | None) -> None:
+        """Have the executors write the mapped copies of files that they have written."""
+        paths = self.folder.to_map(segment)
+        if paths:
+            first = segment.order[0]
+            self.session.sparkContext.parallelize(paths, len(paths)).foreach(
+                lambda path: mapped.copy(path, names, first)
+            )
 
     def tables(self, frames: Mapping[str, DataFrame]) -> dict[str, pyarrow.Table]:
         """Several frames by one job, as Arrow tables."""

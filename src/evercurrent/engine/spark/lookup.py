@@ -5,13 +5,15 @@ of the asked keys only if, in every key column, one of the asked values lies bet
 is one binary search. In a file that is sorted by the key (see `layout`) 1,000 keys out of 60 million rows touch at most
 1,000 groups of 8,192 rows, however large the file is.
 
+Where a file has a mapped copy (`mapped`), places are found in that, and row groups are read only for columns that it lacks.
+
 Footers are read once and kept: files never change.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,8 +22,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
-Places = Any
-"""Positions of rows, sorted, as an array."""
+from evercurrent.engine.spark.mapped import Copy, Places, spread
 
 AT_ONCE = 1024
 """So many row groups are read before what is not asked for is dropped again."""
@@ -202,6 +203,51 @@ def find(
     return pyarrow.concat_tables(parts) if parts else schema.empty_table(), read / footer.groups
 
 
+def find_in(
+    copy: Copy, file: Callable[[], Footer], schema: pyarrow.Schema, wanted: Sequence[Wanted]
+) -> tuple[pyarrow.Table, int] | None:
+    """What `find` gives, by way of a file's mapped copy, and how many bytes were read for it; None if it cannot tell."""
+    within = [w for w in wanted if w.column in copy.names]
+    first = next((w for w in within if w.column == copy.sorted and not w.null), None)
+    places = None if first is None else copy.places(first.values)
+    if places is None:
+        if not within:
+            return None
+        asked = within
+    else:
+        asked = [w for w in within if w is not first]
+    read = 0
+    if asked and (places is None or len(places)):
+        columns = {w.column: copy.take(w.column, places) for w in asked}
+        chosen = matching(pyarrow.table(columns), asked).combine_chunks()
+        read += sum(c.nbytes for c in columns.values())
+        kept = pyarrow.compute.indices_nonzero(chosen).to_numpy().astype(numpy.int64)
+        places = kept if places is None else places[kept]
+    assert places is not None
+    if not len(places):
+        return schema.empty_table(), read
+    own = [n for n in schema.names if n in copy.names]
+    found = {n: copy.take(n, places) for n in own}
+    read += sum(copy.bytes(n, places) for n in own)
+    others = [n for n in schema.names if n not in copy.names]
+    others += [w.column for w in wanted if w.column not in copy.names and w.column not in others]
+    if others:
+        footer = file()
+        spans = hit(footer, range(footer.groups), places)
+        with footer.opened([n for n in others if footer.coded(n)]) as opened:
+            rest = opened.read_row_groups([s.group for s in spans], columns=others)
+        rest = rest.take(pyarrow.array(moved(places, spans)))
+        found |= dict(zip(rest.column_names, rest.columns, strict=True))
+        read += (
+            sum(footer.metadata.row_group(s.group).total_byte_size for s in spans)
+            * len(others)
+            // len(footer.metadata.schema)
+        )
+    table = pyarrow.table(found)
+    late = [w for w in wanted if w.column not in copy.names]
+    return (only(table, late) if late else table).select(schema.names).cast(schema), read
+
+
 def places_of(column: pyarrow.ChunkedArray, wanted: Wanted) -> Places | None:
     """Where the asked values are in a column that is sorted, by binary search; None if it is not, or has NULLs."""
     if column.null_count:
@@ -210,12 +256,7 @@ def places_of(column: pyarrow.ChunkedArray, wanted: Wanted) -> Places | None:
     if not bool((values[1:] >= values[:-1]).all()):
         return None
     keys = numbers(wanted.values.sort())
-    begin: Places = numpy.searchsorted(values, keys, "left")
-    count: Places = numpy.searchsorted(values, keys, "right") - begin
-    there = count > 0
-    begin, count = begin[there], count[there]
-    before = numpy.cumsum(count) - count
-    return numpy.repeat(begin - before, count) + numpy.arange(int(count.sum()))
+    return spread(numpy.searchsorted(values, keys, "left"), numpy.searchsorted(values, keys, "right"))
 
 
 def numbers(array: pyarrow.Array | pyarrow.ChunkedArray) -> Places:

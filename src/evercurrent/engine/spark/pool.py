@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -22,16 +23,15 @@ from evercurrent.data.types import Array, Decimal, Float, Map, Struct, Type
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.columns import decoded
 from evercurrent.engine.spark.digests import H, digests
-from evercurrent.engine.spark.files import Folder, Segment
+from evercurrent.engine.spark.files import SMALL_FILE, Folder, Segment
 from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.lookup import Footer, Wanted, among, find, only
+from evercurrent.engine.spark.lookup import Footer, Wanted, among, find, find_in, only
+from evercurrent.engine.spark.mapped import Copy
 from evercurrent.engine.spark.shapes import W, added, row_schema
 from evercurrent.engine.spark.types import arrow_schema, plain
 
 CACHE_BYTES = 256 * 1024 * 1024
 CACHE_ROWS = 300_000
-SMALL_FILE = 1024 * 1024
-"""A file of at most so many bytes is read whole, once, and stays in memory."""
 FOOTERS = 5_000
 STRAYS = 5_000
 """More rows than this that come along with the asked ones are left out before they become Python values."""
@@ -51,6 +51,7 @@ class Pool:
         self.decoded: OrderedDict[str, list[tuple[Any, ...]]] = OrderedDict()
         self.decoded_rows = 0
         self.footers: OrderedDict[str, Footer] = OrderedDict()
+        self.copies: OrderedDict[str, Copy | None] = OrderedDict()
         self.read_bytes = 0
         self.marked = 0  # how much had been read when a change began
         self.budget = 0
@@ -153,7 +154,7 @@ class Pool:
         parts = [narrow.empty_table()]
         for segment in store.segments:
             for file in segment.files:
-                if H not in names or self.footer(file).place(H) is not None:
+                if H not in names or self.has(file, H):
                     parts.append(self._chosen(file, segment, narrow, wanted))
                 else:
                     rows = self._chosen(file, segment, whole.remove(len(whole) - 1), wanted)
@@ -204,9 +205,13 @@ class Pool:
         size = segment.bytes // len(segment.files)
         if size <= SMALL_FILE:
             return only(self.table(file, schema), wanted)
-        table, share = find(self.footer(file), schema, wanted, segment.order)
-        self.read_bytes += int(size * share)
-        return table
+        copy = self.copy(file)
+        found = None if copy is None else find_in(copy, partial(self.footer, file), schema, wanted)
+        if found is None:
+            table, share = find(self.footer(file), schema, wanted, segment.order)
+            found = table, int(size * share)
+        self.read_bytes += found[1]
+        return found[0]
 
     def whole(self, file: str, segment: Segment, schema: pyarrow.Schema) -> pyarrow.Table:
         """All rows of a file; only a small one stays in memory."""
@@ -221,6 +226,18 @@ class Pool:
             if len(self.footers) > FOOTERS:
                 self.footers.popitem(last=False)
         return found
+
+    def has(self, file: str, column: str) -> bool:
+        copy = self.copy(file)
+        return (copy is not None and column in copy.names) or self.footer(file).place(column) is not None
+
+    def copy(self, file: str) -> Copy | None:
+        """The mapped copy of a file, if it has one."""
+        if file not in self.copies:
+            self.copies[file] = self.folder.copy(file)
+            if len(self.copies) > FOOTERS:
+                self.copies.popitem(last=False)
+        return self.copies[file]
 
     def _decode(self, table: pyarrow.Table, types: Sequence[Type]) -> list[tuple[Any, ...]]:
         self.spend(table.num_rows)
