@@ -1,52 +1,44 @@
 """A small transaction, by the driver alone: the same program, the same laws, no job.
 
-A job of Spark costs a tenth of a second and more however few rows it has. So a transaction of few rows is interpreted
-here: each rule over the whole delta, each lookup for all keys of the delta at once (`pool` reads the entries of those
-keys), each keyed relation for the touched groups. If more entries than the driver should hold turn out to be needed,
+A job of Spark costs a tenth of a second and more however few rows it has. So a transaction of few rows is run here: each
+rule over the whole delta by generated code (`loops`), each lookup for all keys of the delta at once (`pool` reads the
+entries of those keys), each keyed relation for the touched groups. If more entries than the driver should hold turn out to be needed,
 `TooLarge` is raised and the cluster runs the transaction instead.
 """
 
 from __future__ import annotations
 
-import heapq
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, assert_never
 
-from evercurrent.calculus.windows import total_order, window_values
-from evercurrent.data.types import Map, Type
+from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.delta.loops import outside_rules
 from evercurrent.delta.program import (
-    Explode,
     Finalize,
     Fixpoint,
     Input,
     Keyed,
-    Let,
     Linear,
-    Lookup,
     Program,
     Ranked,
     Rule,
-    Where,
-    Windowed,
 )
 from evercurrent.delta.terms import columns_read
 from evercurrent.engine.spark.columns import rows_to_arrow
 from evercurrent.engine.spark.entries import Entries, Group
 from evercurrent.engine.spark.files import EMPTY, Folder, Segment
+from evercurrent.engine.spark.finals import finalizer, made
 from evercurrent.engine.spark.fixpoint import Change, Recursion, between
 from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.loops import loops
 from evercurrent.engine.spark.pool import Pool
 from evercurrent.engine.spark.run import Cost, Outcome
 from evercurrent.engine.spark.shapes import Shape, row_schema
-from evercurrent.term.evaluate import compile_term
-from evercurrent.term.nodes import SortKey, Term
 
 Weights = dict[Row, int]
-Code = Callable[[Row], Any]
 
 
 class DriverRun:
@@ -67,7 +59,8 @@ class DriverRun:
         self.folder = folder
         self.pool = pool
         self.beginning = beginning
-        self.states = {s.name: Entries(Shape(s), pool, stores) for s in program.states}
+        self.shapes = {s.name: Shape(s) for s in program.states}
+        self.states = {name: Entries(shape, pool, stores) for name, shape in self.shapes.items()}
         self.rows: dict[str, Weights] = {}
         self.types: dict[str, tuple[Type, ...]] = {}
         self.outcome = Outcome()
@@ -189,150 +182,62 @@ class DriverRun:
     # --- rules ---------------------------------------------------------------------------------------------
 
     def run(self, rule: Rule, rows: list[Row], names: list[str]) -> None:
-        names = [*names, rule.weight.name]
-        for step in rule.steps:
+        listed = rule.into in self.derived
+        keys: list[Row | None] = []
+        found: dict[Row, list[Row]] = {}
+        for part in loops(rule, names, self.shapes, not listed):
+            step = part.lookup
+            if step is None or part.reading is None:
+                part.function(rows, keys, found, *self.target(rule, listed))
+                return
+            rows, keys = part.function(rows, keys, found)
             if not rows:
                 return
-            match step:
-                case Where(condition):
-                    test = compile_term(condition, names)
-                    rows = [row for row in rows if test(row) is True]
-                case Let(column, term):
-                    code = compile_term(term, names)
-                    rows = [(*row, code(row)) for row in rows]
-                    names = [*names, column.name]
-                case Explode():
-                    rows = self.exploded(step, rows, names)
-                    names = [*names, *(c.name for c in step.elements)]
-                case Lookup():
-                    rows = self.found(step, rows, names)
-                    if not (step.absent or step.present):
-                        names = [*names, *(c.name for _, c in step.binds)]
-                case _:
-                    assert_never(step)
-        columns = [compile_term(t, names) for t in rule.columns]
-        count = compile_term(rule.count, names)
+            asked: set[Any] = set(keys)
+            asked.discard(None)
+            by = tuple(name for name, _ in step.match)
+            found = self.states[step.state].index(by, asked, part.reading)
+
+    def target(self, rule: Rule, listed: bool) -> tuple[Any, Any]:
+        """What a rule adds to, and bags if it has any."""
         state = self.states.get(rule.into)
-        if state is None:
-            if rule.into in self.derived:
-                target = f"{rule.into}\0outside" if id(rule) in self.outside else rule.into
-                found = self.derived.setdefault(target, [])
-                found += [(tuple(c(row) for c in columns), count(row)) for row in rows]
-                return
-            into = self.rows.setdefault(rule.into, {})
-            for row in rows:
-                key = tuple(c(row) for c in columns)
-                into[key] = into.get(key, 0) + count(row)
-            return
-        state.add(rule, rows, names, columns, count)
-
-    def exploded(self, step: Explode, rows: list[Row], names: list[str]) -> list[Row]:
-        code = compile_term(step.collection, names)
-        width = len(step.elements)
-        a_map = isinstance(step.collection.type, Map)
-        result: list[Row] = []
-        for row in rows:
-            collection = code(row)
-            items = [] if collection is None else list(collection.items() if a_map else collection)
-            for position, item in enumerate(items):
-                if a_map:
-                    values = tuple(item)
-                elif step.inline:
-                    values = item if item is not None else (None,) * (width - step.ordinal)
-                else:
-                    values = (item,)
-                result.append((*row, *((position, *values) if step.ordinal else values)))
-            if not items and step.outer:
-                result.append((*row, *(None,) * width))
-        return result
-
-    def found(self, step: Lookup, rows: list[Row], names: list[str]) -> list[Row]:
-        state = self.states[step.state]
-        codes = [compile_term(t, names) for _, t in step.match]
-        nullable = [name in step.null_safe for name, _ in step.match]
-        keys = [tuple(c(row) for c in codes) for row in rows]
-        valid = [all(v is not None or n for v, n in zip(key, nullable, strict=True)) for key in keys]
-        by = tuple(name for name, _ in step.match)
-        index = state.index(by, {k for k, v in zip(keys, valid, strict=True) if v})
-        read = [name for name, _ in step.binds]
-        result: list[Row] = []
-        for row, key, ok in zip(rows, keys, valid, strict=True):
-            entries = index.get(key, []) if ok else []
-            if step.absent or step.present:
-                if bool(entries) == step.present:
-                    result.append(row)
-            elif step.outer and not entries:
-                result.append((*row, *(None,) * len(read)))
-            else:
-                for entry in entries:
-                    result.append((*row, *state.read(entry, read)))
-        return result
+        if state is not None:
+            return state.new, state.bags_new
+        if listed:
+            name = f"{rule.into}\0outside" if id(rule) in self.outside else rule.into
+            return self.derived.setdefault(name, []), None
+        return self.rows.setdefault(rule.into, {}), None
 
     # --- keyed relations -----------------------------------------------------------------------------------
 
     def moved(self, relation: Keyed) -> Weights:
         """f(new group) - f(old group) for the groups that were touched."""
         state = self.states[relation.state]
-        scalar = isinstance(relation.function, Finalize) and relation.function.scalar
+        if isinstance(relation.function, Finalize):
+            return self.finalized(relation, relation.function, state)
         result: Weights = {}
-        groups: Iterable[Group] = state.groups(relation.key, always=scalar and self.beginning)
+        groups: Iterable[Group] = state.groups(relation.key)
         if isinstance(relation.function, Ranked) and not relation.key and state.new:
             head = state.head(relation.function)
             groups = groups if head is None else [head]
-        function = self.function(relation, state)
+        function = made(relation.function, state.shape)
         for group in groups:
             if not self.beginning:
-                for row, w in function(group, False):
-                    result[row] = result.get(row, 0) - w
-            for row, w in function(group, True):
-                result[row] = result.get(row, 0) + w
+                for row in function(group.copies(new=False)):
+                    result[row] = result.get(row, 0) - 1
+            for row in function(group.copies(new=True)):
+                result[row] = result.get(row, 0) + 1
         return {row: w for row, w in result.items() if w}
 
-    def function(self, relation: Keyed, state: Entries) -> Callable[[Group, bool], Iterable[tuple[Row, int]]]:
-        match relation.function:
-            case Finalize(outputs, multiplicity, scalar):
-                names = state.names
-                codes = [compile_term(t, names) for t in outputs]
-                times = compile_term(multiplicity, names)
-
-                def finalize(group: Group, new: bool) -> Iterable[tuple[Row, int]]:
-                    for entry in group.entries(new, scalar):
-                        row = state.read(entry, names, new)
-                        n = times(row)
-                        if n:
-                            yield tuple(c(row) for c in codes), n
-
-                return finalize
-            case Windowed(functions, outputs):
-                own = [c.name for c in state.shape.state.columns]
-                wide = own + [c.name for c, _ in functions]
-                codes = [compile_term(t, wide) for t in outputs]
-                by = order_key(functions[0][1].order, state, own)
-
-                def window(group: Group, new: bool) -> Iterable[tuple[Row, int]]:
-                    rows = sorted(group.copies(new), key=by)
-                    values = [window_values(f, rows, reader(own)) for _, f in functions]
-                    for row, *more in zip(rows, *values, strict=True):
-                        yield tuple(c((*row, *more)) for c in codes), 1
-
-                return window
-            case Ranked(order, limit, offset, outputs):
-                own = [c.name for c in state.shape.state.columns]
-                codes = [compile_term(t, own) for t in outputs]
-                key = order_key(order, state, own)
-
-                def rank(group: Group, new: bool) -> Iterable[tuple[Row, int]]:
-                    copies = group.copies(new)
-                    if limit is None:
-                        chosen = sorted(copies, key=key)[offset:]
-                    else:
-                        chosen = heapq.nsmallest(offset + limit, copies, key=key)[offset:]
-                    for row in chosen:
-                        yield tuple(c(row) for c in codes), 1
-
-                return rank
-            case _:
-                assert_never(relation.function)
+    def finalized(self, relation: Keyed, function: Finalize, state: Entries) -> Weights:
+        """The rows of touched entries: those that no rule has touched give the same before and after."""
+        final = finalizer(function, state.shape)
+        touched = state.touched(relation.key, always=function.scalar and self.beginning)
+        result: Weights = {}
+        for new in (True,) if self.beginning else (False, True):
+            rows = state.rows(touched, final.reading, new=new, every=function.scalar)
+            final.function(rows, result, 1 if new else -1)
+        return {row: w for row, w in result.items() if w}
 
 
 def added_up(rows: Iterable[tuple[Row, int]]) -> Weights:
@@ -341,31 +246,3 @@ def added_up(rows: Iterable[tuple[Row, int]]) -> Weights:
     for row, w in rows:
         result[row] = result.get(row, 0) + w
     return {row: w for row, w in result.items() if w}
-
-
-def reader(names: Sequence[str]) -> Callable[[Term, Row], Any]:
-    """Values of terms over rows; each term is compiled once."""
-    known: dict[int, tuple[Term, Code]] = {}
-
-    def read(term: Term, row: Row) -> Any:
-        found = known.get(id(term))
-        if found is None:
-            found = known[id(term)] = (term, compile_term(term, names))
-        return found[1](row)
-
-    return read
-
-
-def order_key(order: tuple[SortKey, ...], state: Entries, names: Sequence[str]) -> Callable[[Row], Any]:
-    """What rows are compared by; the old group and the new one share most rows, so each is looked at once."""
-    types = tuple(c.type for c in state.shape.state.columns)
-    found = total_order(order, types, reader(names))
-    known: dict[Row, Any] = {}
-
-    def key(row: Row) -> Any:
-        value = known.get(row)
-        if value is None:
-            value = known[row] = found(row)
-        return value
-
-    return key

@@ -6,7 +6,9 @@ entry stand side by side, one of them on its way to weight zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from operator import add
 from typing import Any
 
 import pyarrow
@@ -14,16 +16,16 @@ import pyarrow
 from evercurrent.data.order import sort_key
 from evercurrent.data.types import Date, Decimal, Integer, String, Type
 from evercurrent.data.zset import Row
-from evercurrent.delta.program import WEIGHT, Ranked, Rule
+from evercurrent.delta.program import Ranked
 from evercurrent.engine.spark.columns import encoded
 from evercurrent.engine.spark.heads import head_of, read_head
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.pool import Pool
+from evercurrent.engine.spark.reads import Reading, picker
 from evercurrent.engine.spark.shapes import Shape
 from evercurrent.engine.spark.types import arrow_schema
 from evercurrent.errors import EvaluationError
 from evercurrent.term.aggregates import evaluate_aggregate, exact_sum
-from evercurrent.term.evaluate import compile_term
 from evercurrent.term.nodes import Aggregate
 
 Totals = list[int]
@@ -42,7 +44,6 @@ class Entries:
         self.width = len(s.columns)
         self.members = [c.name for c in (*s.columns, *s.dependents)]
         self.types: list[Type] = [c.type for c in (*s.columns, *s.dependents)]
-        self.names = [*self.members, WEIGHT, *(a.name for a in s.accumulators)]
         self.scales = {i: _scale(s.accumulators[i].type) for i in shape.sums}
         self.zero: Totals = [0] * (1 + len(shape.sums))
         self.old: dict[Row, Totals] = {}
@@ -51,6 +52,7 @@ class Entries:
         self.bags_old: dict[int, dict[Row, dict[Row, int]]] = {i: {} for i in shape.bags}
         self.read_keys: dict[tuple[str, ...], set[Row]] = {}
         self.old_index: dict[tuple[str, ...], dict[Row, list[Row]]] = {}
+        self.new_index: dict[tuple[str, ...], tuple[int, dict[Row, list[Row]]]] = {}
         self.read_bags: set[Row] = set()
 
     # --- adding --------------------------------------------------------------------------------------------
@@ -81,40 +83,6 @@ class Entries:
             for entries in self.fetch(tuple(self.members[: self.width]), moved).values():
                 self.new |= {entry: self.zero.copy() for entry in entries}
 
-    def add(
-        self,
-        rule: Rule,
-        rows: Sequence[Row],
-        names: Sequence[str],
-        columns: Sequence[Callable[[Row], Any]],
-        count: Callable[[Row], Any],
-    ) -> None:
-        codes = [*columns, *(compile_term(t, names) for t in rule.dependents)]
-        sums = []
-        bags = []
-        for i, a in enumerate(rule.amounts):
-            where = None if a.where is None else compile_term(a.where, names)
-            args = [compile_term(t, names) for t in a.args]
-            if i in self.shape.sums:
-                sums.append((where, args[0]))
-            else:
-                assert a.weight is not None
-                bags.append((i, where, args, compile_term(a.weight, names)))
-        for row in rows:
-            key = tuple(c(row) for c in codes)
-            totals = self.new.get(key)
-            if totals is None:
-                totals = self.new[key] = self.zero.copy()
-            totals[0] += count(row)
-            for j, (where, amount) in enumerate(sums, 1):
-                if where is None or where(row) is True:
-                    totals[j] += amount(row)
-            for i, where, args, weight in bags:
-                if where is None or where(row) is True:
-                    bag = self.bags_new[i].setdefault(key[: self.width], {})
-                    value = tuple(a(row) for a in args)
-                    bag[value] = bag.get(value, 0) + weight(row)
-
     def added(self) -> Iterator[tuple[str, pyarrow.Table]]:
         """What is to be written: for the state's store, and for the store of each bag."""
         rows = [(key, totals) for key, totals in self.new.items() if any(totals)]
@@ -127,17 +95,20 @@ class Entries:
 
     def table(self, rows: Sequence[tuple[Row, Totals]]) -> pyarrow.Table:
         schema = arrow_schema(self.shape.schema)
-        arrays = [encoded(t, [key[i] for key, _ in rows]) for i, t in enumerate(self.types)]
-        arrays.append(pyarrow.array([totals[0] for _, totals in rows], pyarrow.int64()))
-        for j, scale in enumerate(self.scales.values(), 1):
+        members = zip(*(key for key, _ in rows), strict=True)
+        arrays = [encoded(t, column) for t, column in zip(self.types, members, strict=True)]
+        weights, *sums = zip(*(totals for _, totals in rows), strict=True)
+        arrays.append(pyarrow.array(weights, pyarrow.int64()))
+        for j, (scale, column) in enumerate(zip(self.scales.values(), sums, strict=True), 1):
             field = schema.field(len(self.types) + j)
-            arrays.append(encoded(Decimal(38, scale), [totals[j] for _, totals in rows]).cast(field.type))
+            arrays.append(encoded(Decimal(38, scale), column).cast(field.type))
         return pyarrow.Table.from_arrays(arrays, schema=schema)
 
     def bag_table(self, i: int, entries: Sequence[tuple[Row, int]]) -> pyarrow.Table:
         schema = arrow_schema(self.shape.bag_schema(i))
         types = [*self.types[: self.width], *self.shape.bag_types(i)]
-        arrays = [encoded(t, [row[j] for row, _ in entries]) for j, t in enumerate(types)]
+        members = zip(*(row for row, _ in entries), strict=True)
+        arrays = [encoded(t, column) for t, column in zip(types, members, strict=True)]
         arrays.append(pyarrow.array([w for _, w in entries], pyarrow.int64()))
         return pyarrow.Table.from_arrays(arrays, schema=schema)
 
@@ -152,68 +123,73 @@ class Entries:
             return index
         known |= missing
         at = [self.members.index(name) for name in by]
-        listed: list[Any] = list(self.types)
+        pick, width = picker(at), len(self.types)
         wanted = missing if by else None
         found: dict[Row, Totals] = {}
-        for row in self.pool.rows(self.store, self.shape.schema, listed, at, wanted):
-            key = row[: len(self.types)]
-            if tuple(key[i] for i in at) not in missing:
-                continue
-            totals = found.setdefault(key, self.zero.copy())
-            totals[0] += row[len(self.types)]
-            for j in range(1, len(totals)):
-                totals[j] += row[len(self.types) + j]
-        for key, totals in found.items():
+        rows = self.pool.rows(self.store, self.shape.schema, self.types, at, wanted)
+        for under, row in zip(map(pick, rows), rows, strict=True):
+            if under in missing:
+                entry, more = row[:width], row[width:]
+                totals = found.get(entry)
+                found[entry] = list(more) if totals is None else list(map(add, totals, more))
+        for entry, totals in found.items():
             if totals[0]:
-                index.setdefault(tuple(key[i] for i in at), []).append(key)
-                self.old[key] = totals
+                index.setdefault(pick(entry), []).append(entry)
+                self.old[entry] = totals
         return index
 
-    def index(self, by: tuple[str, ...], keys: Collection[Row]) -> dict[Row, list[Row]]:
-        """The entries of weight other than zero under each of these keys, as the state is now."""
-        stored = self.fetch(by, keys)
-        at = [self.members.index(name) for name in by]
+    def fresh(self, by: tuple[str, ...]) -> dict[Row, list[Row]]:
+        """What the transaction adds to, by key; entries that were added since this was last asked for are put in."""
+        seen, index = self.new_index.get(by, (0, {}))
+        if seen < len(self.new):
+            pick = picker([self.members.index(name) for name in by])
+            for entry in islice(self.new, seen, None):
+                index.setdefault(pick(entry), []).append(entry)
+            self.new_index[by] = (len(self.new), index)
+        return index
+
+    def index(self, by: tuple[str, ...], keys: Collection[Row], read: Reading) -> dict[Row, list[Row]]:
+        """The entries of weight other than zero under each of these keys, as the state is now and as they are read."""
+        stored, fresh = self.fetch(by, keys), self.fresh(by)
+        old, new = self.old, self.new
         result: dict[Row, list[Row]] = {}
         for key in keys:
-            kept = [e for e in stored.get(key, ()) if self.weight(e)]
+            kept, moved = stored.get(key), fresh.get(key)
+            if moved is not None:
+                kept = [e for e in kept or () if e not in new or old[e][0] + new[e][0]]
+                kept += [e for e in moved if e not in old and new[e][0]]
             if kept:
                 result[key] = kept
-        for entry, totals in self.new.items():
-            key = tuple(entry[i] for i in at)
-            if key in keys and entry not in self.old and totals[0]:
-                result.setdefault(key, []).append(entry)
-        return result
+        if not read.totals:
+            return result
+        if read.aggregates:
+            self.fetch_bags({e[: self.width] for entries in result.values() for e in entries})
+        return {key: self.rows(entries, read, new=True) for key, entries in result.items()}
 
-    def weight(self, entry: Row) -> int:
-        return self.old.get(entry, self.zero)[0] + self.new.get(entry, self.zero)[0]
+    def rows(self, entries: Collection[Row], read: Reading, *, new: bool, every: bool = False) -> list[Row]:
+        """Entries as rows; with `every` also those of weight zero."""
+        both = ((e, self.totals(e, new)) for e in entries)
+        present = [(e, totals) for e, totals in both if totals[0] or every]
+        if not read.aggregates:
+            return [(*e, *totals) for e, totals in present]
+        width = self.width
+        self.fetch_bags({e[:width] for e, _ in present})
+        return [
+            (*e, *totals, *(self.aggregated(i, e[:width], new) for i in read.aggregates))
+            for e, totals in present
+        ]
 
     def totals(self, entry: Row, new: bool) -> Totals:
         old = self.old.get(entry, self.zero)
-        if not new or entry not in self.new:
-            return old
-        return [a + b for a, b in zip(old, self.new[entry], strict=True)]
+        more = self.new.get(entry) if new else None
+        return old if more is None else list(map(add, old, more))
 
-    def read(self, entry: Row, names: Sequence[str], new: bool = True) -> Row:
-        """What is asked of an entry: members, the weight, sums, aggregates."""
-        totals = self.totals(entry, new)
-        result = []
-        for name in names:
-            if name == WEIGHT:
-                result.append(totals[0])
-            elif name in self.members:
-                result.append(entry[self.members.index(name)])
-            else:
-                result.append(self.accumulated(entry, name, totals, new))
-        return tuple(result)
-
-    def accumulated(self, entry: Row, name: str, totals: Totals, new: bool) -> Any:
-        i = next(j for j, a in enumerate(self.shape.state.accumulators) if a.name == name)
-        if i in self.shape.sums:
-            return totals[1 + list(self.shape.sums).index(i)]
+    def aggregated(self, i: int, key: Row, new: bool) -> Any:
+        """The value of an aggregate, or an exact sum, over the bag of an entry."""
         a = self.shape.state.accumulators[i]
         if a.aggregate is not None and a.aggregate.function in ("min", "max"):
-            return self.extreme(i, entry[: self.width], new, a.aggregate)
-        bag = self.bag(i, entry[: self.width], new)
+            return self.extreme(i, key, new, a.aggregate)
+        bag = self.bag(i, key, new)
         if a.aggregate is None:
             return exact_sum(x for (x,), w in bag.items() for _ in range(w))
         if a.aggregate.function == "single":
@@ -292,21 +268,21 @@ class Entries:
 
     # --- groups --------------------------------------------------------------------------------------------
 
-    def groups(self, key: tuple[str, ...], always: bool) -> Iterator[Group]:
+    def touched(self, key: tuple[str, ...], always: bool) -> Collection[Row]:
+        """The entries that the transaction has touched; what is stored of their groups under the key is at hand then."""
+        touched = self.new if self.new or not always else {(): self.zero}
+        if touched:
+            self.fetch(key, set(map(picker([self.members.index(name) for name in key]), touched)))
+        return touched
+
+    def groups(self, key: tuple[str, ...]) -> Iterator[Group]:
         """The groups that the transaction has touched."""
-        at = [self.members.index(name) for name in key]
-        touched: dict[Row, set[Row]] = {}
-        for entry in self.new:
-            touched.setdefault(tuple(entry[i] for i in at), set()).add(entry)
-        if always and not key:
-            touched.setdefault((), set())
+        touched = self.fresh(key)
         if not touched:
             return
-        stored = self.fetch(key, set(touched))
-        if self.shape.bags:
-            self.fetch_bags({e[: self.width] for es in touched.values() for e in es})
+        stored = self.fetch(key, touched)
         for value, entries in touched.items():
-            yield Group(self, entries | set(stored.get(value, ())))
+            yield Group(self, {*entries, *stored.get(value, ())})
 
 
 class Group:
@@ -315,14 +291,6 @@ class Group:
     def __init__(self, state: Entries, members: set[Row]) -> None:
         self.state = state
         self.members = members
-
-    def entries(self, new: bool, scalar: bool) -> Iterator[Row]:
-        if scalar:
-            yield ()
-            return
-        for entry in self.members:
-            if self.state.totals(entry, new)[0]:
-                yield entry
 
     def copies(self, new: bool) -> list[Row]:
         width = self.state.width

@@ -15,6 +15,7 @@ from typing import Self
 from evercurrent.term.emit.code import Code, is_atom
 from evercurrent.term.emit.expressions import Expressions
 from evercurrent.term.emit.writer import Namespace, Writer
+from evercurrent.term.failing import can_fail
 from evercurrent.term.nodes import Call, Case, Cast, Column, Lambda, Literal, Term, Variable
 from evercurrent.term.nullable import nullable
 from evercurrent.term.walk import children, nodes
@@ -91,21 +92,26 @@ class Scope:
                     self.pending.discard(node.name)
                     self.sources[node.name] = self.assign(self.sources[node.name])
 
-    def _shared(self, t: Term, enclosing: int) -> Iterator[Term]:
-        """Subterms that are evaluated in any case and stand in more places than what encloses them."""
+    def _shared(self, t: Term, enclosing: int, reached: bool = True) -> Iterator[Term]:
+        """Subterms that are evaluated in any case and stand in more places than what encloses them.
+
+        A strict function does not look at what follows a NULL (then this is not `reached`): what could fail stays there.
+        """
         if t in self.expressions.known or isinstance(t, Literal | Column | Variable | Lambda):
             return
         count = self.seen[t]
         inner = count if count > enclosing else enclosing
         match t:
             case Call("and" | "or" | "coalesce", args):
-                yield from self._shared(args[0], inner)
+                yield from self._shared(args[0], inner, reached)
             case Case(branches):
-                yield from self._shared(branches[0][0], inner)
+                yield from self._shared(branches[0][0], inner, reached)
             case _:
+                known = reached
                 for child in children(t):
-                    yield from self._shared(child, inner)
-        if count > enclosing and not self._trivial(t):
+                    yield from self._shared(child, inner, known)
+                    known = known and not nullable(child)
+        if count > enclosing and not self._trivial(t) and (reached or not can_fail(t)):
             yield t
 
     def _trivial(self, t: Term) -> bool:

@@ -15,9 +15,9 @@ from typing import Any
 from evercurrent.calculus.windows import window_values
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Keyed, Ranked, Windowed
-from evercurrent.engine.live.functions import order_function, row_function
 from evercurrent.engine.live.layout import Storage, key_of
 from evercurrent.engine.live.runtime.sorting import insert, position, remove
+from evercurrent.term.emit.functions import order_function, row_function
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.nodes import SortKey, Term
 

@@ -8,8 +8,7 @@ from typing import Any
 from evercurrent.data.order import Backwards, order_key
 from evercurrent.data.types import Decimal, Integer, Interval
 from evercurrent.data.zset import Row
-from evercurrent.engine.live.scope import Scope
-from evercurrent.term.emit.scope import Locals, tuple_of
+from evercurrent.term.emit.scope import Locals, Scope, tuple_of
 from evercurrent.term.emit.writer import Namespace, Writer
 from evercurrent.term.functions.table import NAMES
 from evercurrent.term.nodes import Column, SortKey, Term
