@@ -20,7 +20,7 @@ from pyspark.sql.types import ArrayType, MapType, StructType
 
 from evercurrent.engine.spark import mapped
 from evercurrent.engine.spark.digests import H, digest_column
-from evercurrent.engine.spark.files import ROW_GROUP, Folder, Segment
+from evercurrent.engine.spark.files import SCANNED_GROUP, Folder, Segment
 from evercurrent.engine.spark.types import arrow_schema
 
 TAG = "t"
@@ -118,7 +118,7 @@ class Workshop:
             frame = frame.withColumn(H, digest_column(types))
         if order:
             frame = frame.sortWithinPartitions(*order)
-        writer = frame.write.option("compression", "zstd").option(GROUP_ROWS, str(ROW_GROUP))
+        writer = frame.write.option("compression", "zstd").option(GROUP_ROWS, str(SCANNED_GROUP))
         writer.parquet(self.folder.path(relative))
         segment = self.folder.written(relative, order)
         self.map(segment, self.folder.looked_at.get(store))
