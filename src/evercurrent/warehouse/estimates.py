@@ -1,10 +1,10 @@
 """What a batch will read and write, before it runs: bytes, rows and jobs, and the seconds that they take.
 
-Law. A rule over a delta of n rows looks at no more of a state than the row groups that can hold its n keys, and at no
-more than all of it:
+Law. A rule over a delta of n rows looks at no more of a state than the pages that hold its n keys, and at no more than all
+of it:
 
-    read(lookup) = bytes(state) * min(1, keys / row groups)        a lookup by the columns that the state is sorted by
-                 = bytes(state)                                    any other lookup
+    read(lookup) = min(keys * KEY_BYTES, bytes(state))     a lookup by the columns that the state is sorted by
+                 = bytes(state)                            any other lookup
 
 and it hands on n times the average number of entries under a key. There are three ways to bring a view up to date:
 
@@ -36,7 +36,6 @@ from evercurrent.delta.program import (
     Where,
 )
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES, SMALL_ROWS
-from evercurrent.engine.spark.files import ROW_GROUP
 from evercurrent.engine.spark.layout import orders
 from evercurrent.engine.spark.shapes import Shape
 
@@ -54,8 +53,10 @@ JOB_ROW_SECONDS = 4e-6
 """A row on its way through a rule, for a core of Spark."""
 DRIVER_ROW_SECONDS = 6e-6
 """A row on its way through a rule, for the driver."""
-DRIVER_BYTES = 100_000_000
-"""Bytes of files of which the driver takes entries in a second."""
+DRIVER_BYTES = 1_000_000_000
+"""Bytes of files of which the driver takes entries in a second: most of them are mapped copies."""
+KEY_BYTES = 16_384
+"""What is read to find the entries of a key: a page for each of a few columns."""
 WIDTH = 64
 """Bytes that a row is taken to have where nothing is known of it."""
 FEW_ROWS = 1_000
@@ -143,10 +144,10 @@ def flow(program: Program, stores: SizeOf, relations: SizeOf, changed: Mapping[s
                 if not (isinstance(function, Finalize) and len(key) == len(states[state].columns)):
                     group = max(1, isqrt(stores(state).rows)) if key else max(1, stores(state).rows)
                 held = max(1, stores(state).rows)
-                share = min(1.0, max(touched * group / held, touched / ceil(held / ROW_GROUP)))
+                share = max(touched * group / held, share_of(touched, stores(state)))
                 shape = Shape(states[state])
                 bags = (shape.bag_store(i) for i in shape.bags)
-                read = sum(stores(n).bytes * share for n in (state, *bags))
+                read = sum(stores(n).bytes * min(1.0, share) for n in (state, *bags))
                 found.keyed[name] = Work(read, min(2.0 * touched * group, 2.0 * held))
                 found.rows[name] = 2 * touched * (1 if isinstance(function, Finalize) else group)
             case Fixpoint(name, loops):
@@ -210,13 +211,18 @@ def under_a_key(step: Lookup, state: State, size: Size, total: float) -> float:
 def share_read(
     step: Lookup, keys: float, size: Size, state: State, sorted_by: Mapping[str, tuple[str, ...]]
 ) -> float:
-    """The share of a state that a lookup of so many keys reads: files tell row groups apart by their first column."""
+    """The share of a state that a lookup of so many keys reads: files are searched by their first column."""
     if not keys or not size.rows:
         return 0.0
     stored = Shape(state).stored_names()
     asked = {stored.get(name) for name, _ in step.match}
     first = sorted_by.get(state.name, ())[:1]
-    return min(1.0, keys / ceil(size.rows / ROW_GROUP)) if asked.issuperset(first) and first else 1.0
+    return share_of(keys, size) if asked.issuperset(first) and first else 1.0
+
+
+def share_of(keys: float, size: Size) -> float:
+    """The share of a store that holds so many keys."""
+    return min(1.0, keys * KEY_BYTES / max(1, size.bytes))
 
 
 def by_rules(

@@ -8,7 +8,8 @@ aggregates   aggregates that are read of a bag
 kept         a state on disk and in flight: weighted segments, and how they are read
 layout       by which columns a store's files are sorted
 heads        the first rows of an order, without the rest
-lookup       of a file only the row groups that can hold certain keys
+lookup       of a file only what can hold certain keys
+mapped       copies of sorted files from which single rows can be read
 pool         entries by key, read by the driver
 files        the folder of a warehouse: names, writing, removing
 log          the one commit point
