@@ -27,6 +27,7 @@ from evercurrent.delta.program import (
     Rule,
 )
 from evercurrent.delta.terms import columns_read
+from evercurrent.engine.spark.collecting import collected_rarely
 from evercurrent.engine.spark.columns import rows_to_arrow
 from evercurrent.engine.spark.entries import Entries, Group
 from evercurrent.engine.spark.files import EMPTY, Folder, Segment
@@ -78,6 +79,10 @@ class DriverRun:
             state.seed(seeds)
 
     def execute(self, inputs: Mapping[str, Segment]) -> Outcome:
+        with collected_rarely():
+            return self.moves(inputs)
+
+    def moves(self, inputs: Mapping[str, Segment]) -> Outcome:
         for relation in self.program.relations:
             if relation.name in self.inside or relation.name in self.held:
                 continue

@@ -1,0 +1,52 @@
+"""Python's collector of cycles, called rarely while very many rows are made.
+
+The collector looks at what is new after every few hundred objects, and again and again at what lives on. A transaction on
+the driver makes hundreds of thousands of tuples, which live until it ends and hold no cycles: half of its time would go to
+that.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+YOUNG = 500_000
+"""So many new objects call the collector. Functions of users may make cycles, so it is called at some time."""
+
+
+class _Collector:
+    """The process has one collector, and transactions of several threads may run at once."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.inside = 0
+        self.before = gc.get_threshold()
+
+    def enter(self) -> None:
+        with self.lock:
+            self.inside += 1
+            if self.inside == 1:
+                self.before = gc.get_threshold()
+                if 0 < self.before[0] < YOUNG:  # zero: whoever runs this process has turned it off
+                    gc.set_threshold(YOUNG, *self.before[1:])
+
+    def leave(self) -> None:
+        with self.lock:
+            self.inside -= 1
+            if not self.inside:
+                gc.set_threshold(*self.before)
+
+
+_collector = _Collector()
+
+
+@contextmanager
+def collected_rarely() -> Iterator[None]:
+    """Within this the collector waits for `YOUNG` objects; afterwards it is as it was."""
+    _collector.enter()
+    try:
+        yield
+    finally:
+        _collector.leave()

@@ -1,0 +1,32 @@
+"""The collector of cycles is as it was before, however transactions end."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from evercurrent.engine.spark.collecting import YOUNG, collected_rarely
+
+
+def test_thresholds_come_back() -> None:
+    before = gc.get_threshold()
+    with collected_rarely():
+        with collected_rarely():
+            assert gc.get_threshold() == (YOUNG, *before[1:])
+        assert gc.get_threshold() == (YOUNG, *before[1:])
+    assert gc.get_threshold() == before
+    with pytest.raises(ValueError, match="x"), collected_rarely():
+        raise ValueError("x")
+    assert gc.get_threshold() == before
+
+
+def test_a_collector_that_is_off_stays_off() -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(0)
+    try:
+        with collected_rarely():
+            assert gc.get_threshold()[0] == 0
+        assert gc.get_threshold()[0] == 0
+    finally:
+        gc.set_threshold(*before)
