@@ -178,8 +178,9 @@ class Folder:
         """Remove files that no version mentions; gives how many bytes they took."""
         freed = 0
         for relative in files:
-            # The copy goes first: what is left behind is found by the file.
-            for path in (self.root / (relative + mapped.SUFFIX), self.root / relative):
+            # The file goes last: by it the rest is found.
+            for suffix in (mapped.UNFINISHED, mapped.SUFFIX, ""):
+                path = self.root / (relative + suffix)
                 if path.exists():
                     freed += path.stat().st_size
                     path.unlink()

@@ -36,6 +36,7 @@ import pyarrow.parquet
 from evercurrent.engine.spark.columns import UNITS, viewed
 
 SUFFIX = ".map"
+UNFINISHED = ".map.tmp"
 FACTS = b"evercurrent"
 SAMPLE = 10_000
 """Of so many strings it is seen whether there are few."""
@@ -138,7 +139,7 @@ def write(path: str, table: pyarrow.Table, order: str) -> None:
         [pyarrow.field(n, c.type) for n, c in zip(table.column_names, columns, strict=True)],
         {FACTS: json.dumps(facts).encode(), b"kinds": kinds.serialize().to_pybytes()},
     )
-    temporary = f"{path}{SUFFIX}.tmp"
+    temporary = path + UNFINISHED
     with pyarrow.OSFile(temporary, "wb") as sink, pyarrow.ipc.new_file(sink, schema) as writer:
         writer.write_batch(pyarrow.RecordBatch.from_arrays(columns, schema=schema))
     os.replace(temporary, path + SUFFIX)

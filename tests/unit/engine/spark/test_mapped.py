@@ -21,7 +21,7 @@ from evercurrent.engine.spark import mapped
 from evercurrent.engine.spark.files import SMALL_FILE, Folder
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.lookup import Footer, Wanted, find, find_in
-from evercurrent.engine.spark.mapped import Copy, pack, unpack
+from evercurrent.engine.spark.mapped import UNFINISHED, Copy, pack, unpack
 from evercurrent.engine.spark.pool import Pool
 from evercurrent.engine.spark.shapes import row_schema
 
@@ -165,6 +165,7 @@ def test_large_sorted_files_of_a_folder_have_copies(tmp_path: Path) -> None:
         assert copy is not None and copy.names == names and copy.sorted == "c0"
         rows = pool.rows(Store((segment,)), row_schema(types), types, [0], {(shuffled[5],), (-1,)})
         assert rows == [(shuffled[5], shuffled[-6], 1)]
+        Path(folder.path(segment.files[0]) + UNFINISHED).touch()  # of a process that was killed
         assert folder.remove(segment.files) > segment.bytes
         assert not list(tmp_path.rglob("*.map*"))
     assert pool.copy(folder.write("small", table.slice(0, 10)).files[0]) is None
