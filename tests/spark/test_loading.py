@@ -16,9 +16,9 @@ from evercurrent.warehouse.database import Warehouse
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("small_driver")]
 
-ROWS = 130_000
+ROWS = 13_000
 
 
 @pytest.fixture
@@ -61,6 +61,8 @@ def test_files_are_sorted_and_views_are_filled_over_them(
         read = pyarrow.parquet.read_table(db._core.engine.folder.path(file), columns=["c0", "c1"])
         keys += zip(*(c.to_pylist() for c in read.columns), strict=True)
     assert keys == sorted(keys) and len(set(keys)) == ROWS
+    copies = [db._core.engine.folder.copy(file) for file in segment.files]
+    assert all(c is not None and c.sorted == "c0" and c.names == {"c0", "c1", "w", "h"} for c in copies)
     # A recent segment that takes rows of the base away: views are filled from both as they are.
     db.execute("UPDATE line SET price = 5000, kind = NULL WHERE o < 3")
     for module in (engine, frames):
@@ -83,7 +85,7 @@ def test_files_are_sorted_and_views_are_filled_over_them(
 
 def test_what_breaks_a_key_is_found(spark: SparkSession, db: Warehouse, tmp_path: Path) -> None:
     twice = parquet(
-        spark, tmp_path / "twice", o="IF(id = 77, 1, (130000 - id) div 4)", n="CAST(id % 4 AS INT)"
+        spark, tmp_path / "twice", o="IF(id = 77, 1, (13000 - id) div 4)", n="CAST(id % 4 AS INT)"
     )
     with pytest.raises(ec.ConstraintError) as caught:
         db.apply({"line": twice})

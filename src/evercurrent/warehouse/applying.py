@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from evercurrent.warehouse.database import Warehouse
 
 OnViolation = Literal["refuse", "quarantine"]
+COLUMN_ROWS = 4_000_000
+"""Arrow tables of at most so many rows are taken in by the driver, by columns."""
 
 
 def require_known(on_violation: str) -> None:
@@ -165,8 +167,12 @@ def written(core: Core, deltas: Mapping[str, ZSet], store: Callable[[str], str])
 
 
 def apply_frames(db: Warehouse, changes: Mapping[str, Any], batch: str | None, begin: float) -> RunRecord:
-    """Taken in by the executors, judged by Spark; all or nothing."""
+    """Taken in by the executors, judged by Spark; all or nothing. By columns where the driver can hold them."""
     core = db._core
+    if sum(getattr(feed, "num_rows", COLUMN_ROWS) for feed in changes.values()) <= COLUMN_ROWS:
+        ready = columnar.segments(core, changes)
+        if ready is not None:
+            return core.commit(ready, batch, begin, {"constraints": time.perf_counter() - begin})
     segments: dict[str, Segment] = {}
     for key, feed in changes.items():
         table = core.catalog.tables[key]

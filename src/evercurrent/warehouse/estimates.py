@@ -35,7 +35,7 @@ from evercurrent.delta.program import (
     State,
     Where,
 )
-from evercurrent.engine.spark.engine import DRIVER_ENTRIES, SMALL_ROWS
+from evercurrent.engine.spark.engine import BATCH_ENTRIES, SMALL_ROWS
 from evercurrent.engine.spark.layout import orders
 from evercurrent.engine.spark.shapes import Shape
 
@@ -231,7 +231,7 @@ def by_rules(
     """Bringing a view up to date by these rules and keyed relations."""
     work = [found.rules.get(id(r), Work()) for r in rules] + [found.keyed.get(n, Work()) for n in relations]
     read, rows = sum(w.bytes for w in work), sum(w.rows for w in work)
-    if changed <= SMALL_ROWS and rows <= DRIVER_ENTRIES:
+    if changed <= SMALL_ROWS and rows <= BATCH_ENTRIES:
         return Estimate(ceil(read), 0, rows * DRIVER_ROW_SECONDS + read / DRIVER_BYTES)
     return by_jobs(read, rows * JOB_ROW_SECONDS, 2 * levels, cores)
 

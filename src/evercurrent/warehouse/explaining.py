@@ -11,7 +11,7 @@ from evercurrent.calculus.show import show as show_query
 from evercurrent.catalog.nodes import View, is_part
 from evercurrent.delta.show import show as show_program
 from evercurrent.display import bytes_text
-from evercurrent.engine.spark.engine import DRIVER_ENTRIES, SMALL_ROWS
+from evercurrent.engine.spark.engine import BATCH_ENTRIES, SMALL_ROWS
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.shapes import Shape
 from evercurrent.errors import QueryError
@@ -88,7 +88,7 @@ def summary(core: Core, view: View, changes: Mapping[str, int] | None) -> Iterat
         yield f"  kept    by no program: {core.design.recomputed[view.name].reason}"
     yield (
         f"  run by  the driver alone for at most {SMALL_ROWS:,} changed rows that touch at most "
-        f"{DRIVER_ENTRIES:,} entries; by Spark otherwise"
+        f"{BATCH_ENTRIES:,} entries; by Spark otherwise"
     )
     if known.under:
         supposed = changed_rows(core, changes) or {core.table(key).name: BATCH for key in sorted(known.under)}

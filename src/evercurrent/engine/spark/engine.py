@@ -44,10 +44,12 @@ from evercurrent.engine.spark.shapes import W, consolidate, row_schema
 from evercurrent.engine.spark.tiers import due, outgrown
 from evercurrent.errors import EvaluationError
 
-SMALL_ROWS = 120_000
+SMALL_ROWS = 500_000
 """Changes of at most so many rows are tried by the driver alone: it takes about 15 microseconds for a row and view."""
+BATCH_ENTRIES = 3_000_000
+"""So many entries of states the driver may hold for one transaction."""
 DRIVER_ENTRIES = 1_000_000
-"""So many entries of states the driver may hold in one transaction."""
+"""So many rows of a store the driver may hold for anything else."""
 RECURSION_ENTRIES = 5_000_000
 """So many where a recursion moves: a round costs the driver no job."""
 MERGED_ROWS = 4_000_000
@@ -122,7 +124,7 @@ class Engine:
         work = rows
         small = self.strategy == "auto" and (recursive or rows <= SMALL_ROWS)  # rounds are dear as jobs
         if self.strategy == "driver" or small:
-            allowed = self.pool.budget = RECURSION_ENTRIES if recursive else DRIVER_ENTRIES
+            allowed = self.pool.budget = RECURSION_ENTRIES if recursive else BATCH_ENTRIES
             before = self.pool.read_bytes
             try:
                 alone = DriverRun(program, self.folder, self.pool, stores, beginning=beginning, held=held)
@@ -205,7 +207,7 @@ class Engine:
         """The rows whose columns at `key` are among the wanted tuples; `TooLarge` if they are many, unless all are wanted."""
         if not store.segments or not wanted:
             return []
-        self.pool.budget = store.rows if all_of else DRIVER_ENTRIES + SMALL_ROWS
+        self.pool.budget = store.rows if all_of else BATCH_ENTRIES
         found = self.pool.rows(store, row_schema(types), types, key, wanted)
         return self.sums([r for r in found if tuple(r[i] for i in key) in wanted])
 

@@ -19,6 +19,9 @@ from evercurrent.engine.spark.shapes import W, consolidate, row_schema
 from evercurrent.engine.spark.types import spark_type
 from evercurrent.errors import QueryError
 
+SMALL_SCAN = 256 << 20
+"""Of files with more bytes than this it is not asked whether they have few rows."""
+
 
 def is_frame(value: Any) -> bool:
     return isinstance(value, DataFrame)
@@ -26,6 +29,8 @@ def is_frame(value: Any) -> bool:
 
 def small_table(frame: DataFrame) -> Any | None:
     """The rows as an Arrow table if they are few; None if the cluster is to take them in."""
+    if is_scan(frame) and bytes_of(frame) > SMALL_SCAN:
+        return None
     table = frame.limit(SMALL_ROWS + 1).toArrow()
     return table if table.num_rows <= SMALL_ROWS else None
 

@@ -180,7 +180,8 @@ class Pool:
     def remember_table(self, segment: Segment, table: pyarrow.Table) -> None:
         """The same for rows that are columns still."""
         (file,) = segment.files
-        self._cache(file, table)
+        if table.nbytes <= CACHE_BYTES // 2:
+            self._cache(file, table)
 
     def _keep(self, file: str, rows: list[tuple[Any, ...]]) -> None:
         self.decoded[file] = rows
