@@ -149,6 +149,8 @@ class Expressions:
         if position is None:
             raise InternalError(f"{of.type} has no member {name}")
         inner = self.code(of)
+        if inner.source == "None":
+            return inner
         source = f"{inner.source}[{position}]"
         return self.opaque(source, inner.guards) if may else Code(source, inner.guards, inner.nullable)
 
