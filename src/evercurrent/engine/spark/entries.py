@@ -6,7 +6,7 @@ entry stand side by side, one of them on its way to weight zero.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import add
 from typing import Any
@@ -60,12 +60,7 @@ class Entries:
     def seed(self, seeds: Mapping[str, Store]) -> None:
         """Count as added what was added before, while a relation was held; what has cancelled out is not."""
         store = seeds.get(self.shape.state.name, Store())
-        width = len(self.types)
-        sums: dict[Row, Totals] = {}
-        for row in self.pool.rows(store, self.shape.schema, self.types):
-            totals = sums.setdefault(row[:width], self.zero.copy())
-            for j in range(len(totals)):
-                totals[j] += row[width + j]
+        sums = self.summed(self.pool.rows(store, self.shape.schema, self.types))
         self.new = {entry: totals for entry, totals in sums.items() if any(totals)}
         for i in self.shape.bags:
             types = [*self.types[: self.width], *self.shape.bag_types(i)]
@@ -123,20 +118,24 @@ class Entries:
             return index
         known |= missing
         at = [self.members.index(name) for name in by]
-        pick, width = picker(at), len(self.types)
-        wanted = missing if by else None
-        found: dict[Row, Totals] = {}
-        rows = self.pool.rows(self.store, self.shape.schema, self.types, at, wanted)
-        for under, row in zip(map(pick, rows), rows, strict=True):
-            if under in missing:
-                entry, more = row[:width], row[width:]
-                totals = found.get(entry)
-                found[entry] = list(more) if totals is None else list(map(add, totals, more))
-        for entry, totals in found.items():
+        pick = picker(at)
+        rows = self.pool.rows(self.store, self.shape.schema, self.types, at, missing if by else None)
+        asked = [row for under, row in zip(map(pick, rows), rows, strict=True) if under in missing]
+        for entry, totals in self.summed(asked).items():
             if totals[0]:
                 index.setdefault(pick(entry), []).append(entry)
                 self.old[entry] = totals
         return index
+
+    def summed(self, rows: Iterable[Row]) -> dict[Row, Totals]:
+        """Rows of segments, added up: an entry may stand in several."""
+        width = len(self.types)
+        found: dict[Row, Totals] = {}
+        for row in rows:
+            entry, more = row[:width], row[width:]
+            totals = found.get(entry)
+            found[entry] = list(more) if totals is None else list(map(add, totals, more))
+        return found
 
     def fresh(self, by: tuple[str, ...]) -> dict[Row, list[Row]]:
         """What the transaction adds to, by key; entries that were added since this was last asked for are put in."""
@@ -156,20 +155,28 @@ class Entries:
         for key in keys:
             kept, moved = stored.get(key), fresh.get(key)
             if moved is not None:
-                kept = [e for e in kept or () if e not in new or old[e][0] + new[e][0]]
-                kept += [e for e in moved if e not in old and new[e][0]]
+                came = [e for e in moved if e not in old and new[e][0]]
+                if kept is not None:
+                    came += [e for e in kept if e not in new or old[e][0] + new[e][0]]
+                kept = came
             if kept:
                 result[key] = kept
         if not read.totals:
             return result
-        if read.aggregates:
-            self.fetch_bags({e[: self.width] for entries in result.values() for e in entries})
-        return {key: self.rows(entries, read, new=True) for key, entries in result.items()}
+        # Every one of these entries has a weight, and so gives a row.
+        rows = iter(self.rows([e for entries in result.values() for e in entries], read, new=True))
+        return {key: list(islice(rows, len(entries))) for key, entries in result.items()}
 
     def rows(self, entries: Collection[Row], read: Reading, *, new: bool, every: bool = False) -> list[Row]:
         """Entries as rows; with `every` also those of weight zero."""
-        both = ((e, self.totals(e, new)) for e in entries)
-        present = [(e, totals) for e, totals in both if totals[0] or every]
+        old, more, zero = self.old, self.new if new else {}, self.zero
+        present: list[tuple[Row, Totals]] = []
+        for e in entries:
+            totals, moved = old.get(e, zero), more.get(e)
+            if moved is not None:
+                totals = list(map(add, totals, moved))
+            if totals[0] or every:
+                present.append((e, totals))
         if not read.aggregates:
             return [(*e, *totals) for e, totals in present]
         width = self.width
@@ -185,7 +192,7 @@ class Entries:
         return old if more is None else list(map(add, old, more))
 
     def aggregated(self, i: int, key: Row, new: bool) -> Any:
-        """The value of an aggregate, or an exact sum, over the bag of an entry."""
+        """The value of an aggregate, or an exact sum, over the bag of an entry, which was fetched."""
         a = self.shape.state.accumulators[i]
         if a.aggregate is not None and a.aggregate.function in ("min", "max"):
             return self.extreme(i, key, new, a.aggregate)
@@ -202,7 +209,6 @@ class Entries:
         return evaluate_aggregate(a.aggregate, [(x[:n], x[n:], w) for x, w in bag.items()])
 
     def bag(self, i: int, key: Row, new: bool) -> dict[Row, int]:
-        self.fetch_bags({key})
         result = dict(self.bags_old[i].get(key, {}))
         if new:
             for value, w in self.bags_new[i].get(key, {}).items():
@@ -215,7 +221,6 @@ class Entries:
 
     def extreme(self, i: int, key: Row, new: bool, a: Aggregate) -> Any:
         """The smallest or largest value of a bag, without making the bag."""
-        self.fetch_bags({key})
         old = self.bags_old[i].get(key, {})
         more = self.bags_new[i].get(key, {}) if new else {}
         values = [v[0] for v, w in old.items() if v[0] is not None and w + more.get(v, 0) > 0]
@@ -252,14 +257,11 @@ class Entries:
         head = head_of(self.pool, self.store, self.shape.state, function, lost)
         if head is None or self.shape.bags:
             return None
-        found: dict[Row, Totals] = {}
         tables = read_head(self.pool, self.store, arrow_schema(self.shape.schema), head)
-        for row in self.pool.decode(tables, self.types):
-            totals = found.setdefault(row[: len(self.types)], self.zero.copy())
-            for j in range(len(totals)):
-                totals[j] += row[len(self.types) + j]
-        self.old |= {entry: totals for entry, totals in found.items() if totals[0]}
-        members = {entry for entry, totals in found.items() if totals[0]}
+        found = self.summed(self.pool.decode(tables, self.types))
+        present = {entry: totals for entry, totals in found.items() if totals[0]}
+        self.old |= present
+        members = set(present)
         if self.new:
             values = encoded(self.types[head.position], [e[head.position] for e in self.new])
             near = head.mask(values).to_pylist()
