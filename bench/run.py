@@ -42,6 +42,9 @@ def main() -> None:
     parser.add_argument(
         "names", nargs="*", help=f"which: {', '.join(BENCHMARKS)}; all but {', '.join(ON_REQUEST)} by default"
     )
+    parser.add_argument(
+        "--views", nargs="+", help="of spark10 only these views, beside what was found of others before"
+    )
     parser.add_argument("--quick", action="store_true", help="smaller data, fewer repeats: a minute or two")
     options = parser.parse_args()
     unknown = set(options.names) - set(BENCHMARKS)
@@ -50,7 +53,10 @@ def main() -> None:
     for name in options.names or [n for n in BENCHMARKS if n not in ON_REQUEST]:
         start = time.perf_counter()
         try:
-            result = BENCHMARKS[name](options.quick)
+            if options.views and name == "spark10":
+                result = spark_bench.run_large(options.quick, options.views)
+            else:
+                result = BENCHMARKS[name](options.quick)
         except Missing as why:
             print(f"{name}: left out, {why}")
             continue
