@@ -177,6 +177,18 @@ def test_what_may_not_be_evaluated_is_not_computed_beforehand() -> None:
     assert inverse not in scope.expressions.known
 
 
+@pytest.mark.parametrize("may", [True, False])
+def test_what_stands_behind_a_null_fails_only_where_it_is_reached(may: bool) -> None:
+    x, y = Column("x", DOUBLE, False), Column("y", DOUBLE, may)
+    inverse = call("div", lit(1.0, DOUBLE), x)
+    terms = [call("mul", y, inverse), call("add", y, inverse)]
+    scope = Scope(Writer(), Namespace(), Locals(), terms)
+    scope.define("x", "x")
+    scope.define("y", "y")
+    scope.values(terms)
+    assert (inverse in scope.expressions.known) is not may
+
+
 def test_conditions_make_no_nulls() -> None:
     a, b = Column("a", INT), Column("b", INT, False)
     expressions = Expressions(Namespace(), {"a": "a", "b": "b"}, Locals())
