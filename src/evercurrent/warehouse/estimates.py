@@ -51,7 +51,7 @@ FILL_ROW_SECONDS = 6e-6
 """The same where the program is run over the whole tables, and its states are sorted and written."""
 JOB_ROW_SECONDS = 4e-6
 """A row on its way through a rule, for a core of Spark."""
-DRIVER_ROW_SECONDS = 6e-6
+DRIVER_ROW_SECONDS = 2e-6
 """A row on its way through a rule, for the driver."""
 DRIVER_BYTES = 1_000_000_000
 """Bytes of files of which the driver takes entries in a second: most of them are mapped copies."""
