@@ -7,6 +7,7 @@ never given to another object.
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
@@ -36,19 +37,21 @@ class Source:
         return self.namespace.objects
 
 
+_lock = threading.RLock()  # transactions of several warehouses may run at once
 _known: OrderedDict[tuple[Hashable, ...], tuple[tuple[object, ...], Source, Any]] = OrderedDict()
 
 
 def kept(made_of: tuple[object, ...], how: tuple[Hashable, ...], make: Callable[[Source], T]) -> T:
     """What `make` gives for these objects; `how` tells apart what else it depends on."""
     key = (*map(id, made_of), *how)
-    found = _known.get(key)
-    if found is None:
-        source = Source()
-        found = _known[key] = (made_of, source, make(source))
-        if len(_known) > KEPT:
-            forget(_known.popitem(last=False)[1][1].filename)
-    else:
-        _known.move_to_end(key)
+    with _lock:
+        found = _known.get(key)
+        if found is None:
+            source = Source()
+            found = _known[key] = (made_of, source, make(source))
+            if len(_known) > KEPT:
+                forget(_known.popitem(last=False)[1][1].filename)
+        else:
+            _known.move_to_end(key)
     made: T = found[2]
     return made
