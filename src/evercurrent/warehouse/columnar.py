@@ -20,7 +20,7 @@ from evercurrent.engine.spark.feeds import typed
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.pool import TooLarge
 from evercurrent.engine.spark.shapes import W, row_schema
-from evercurrent.engine.spark.standing import Standing, columns_of, judgeable, summed
+from evercurrent.engine.spark.standing import Standing, columns_of, judgeable, netted
 from evercurrent.engine.spark.types import arrow_schema
 from evercurrent.errors import EvercurrentError
 from evercurrent.warehouse.core import Core
@@ -77,15 +77,7 @@ def stand(core: Core, deltas: Tables, trusted: frozenset[str] = frozenset()) -> 
 def net(table: Table, rows: pyarrow.Table) -> pyarrow.Table:
     """Each row once, with the sum of its weights; what comes and goes is not there."""
     assert table.primary_key is not None
-    keys = [*columns_of(table, table.primary_key.columns), H]
-    sums = summed(rows, keys)
-    if sums.num_rows == rows.num_rows:
-        return rows
-    places = rows.select(keys).append_column("place", pyarrow.array(range(rows.num_rows)))
-    first = places.group_by(keys).aggregate([("place", "min")]).join(sums, keys)
-    first = first.filter(pyarrow.compute.not_equal(first.column(W), 0))
-    chosen = rows.take(first.column("place_min"))
-    return chosen.set_column(chosen.column_names.index(W), W, first.column(W))
+    return netted(rows, [*columns_of(table, table.primary_key.columns), H])
 
 
 def fit(core: Core, key: str, delta: pyarrow.Table) -> bool:

@@ -41,7 +41,9 @@ from evercurrent.engine.spark.pool import Pool, TooLarge, plain_keys, summed
 from evercurrent.engine.spark.run import Outcome, Run
 from evercurrent.engine.spark.session import private, tune
 from evercurrent.engine.spark.shapes import W, consolidate, row_schema
+from evercurrent.engine.spark.standing import netted
 from evercurrent.engine.spark.tiers import due, outgrown
+from evercurrent.engine.spark.types import arrow_schema
 from evercurrent.errors import EvaluationError
 
 SMALL_ROWS = 500_000
@@ -238,7 +240,8 @@ class Engine:
         for segment in store.segments[:1]:
             self.folder.orders.setdefault(name, segment.order)
         if store.rows <= MERGED_ROWS and self.strategy != "spark" and plain_keys(schema):
-            return self.folder.write(name, summed(self.pool, store, schema))
+            rows = self.by_digests(name, store, schema)
+            return self.folder.write(name, summed(self.pool, store, schema) if rows is None else rows)
         workshop = self.workshop(store.rows)
 
         def added_up(frame: DataFrame) -> DataFrame:
@@ -246,6 +249,16 @@ class Engine:
 
         frame = workshop.read(schema, store.segments)
         return workshop.collect({name: frame}, {name: store.rows}, {name: added_up})[name]
+
+    def by_digests(self, name: str, store: Store, schema: StructType) -> pyarrow.Table | None:
+        """A store that is added up by key and digest, which tell rows apart; None if not all files have digests."""
+        key = self.keys.get(name)
+        files = [(f, s) for s in store.segments for f in s.files]
+        if not key or name not in self.folder.digested or not all(self.pool.has(f, H) for f, _ in files):
+            return None
+        arrow = arrow_schema(schema).append(pyarrow.field(H, pyarrow.int64()))
+        rows = pyarrow.concat_tables([self.pool.whole(f, s, arrow) for f, s in files])
+        return netted(rows, [*(f"c{i}" for i in key), H])
 
     def compacted(self, name: str, store: Store, schema: StructType, *, every: bool = False) -> Store | None:
         """The same store in fewer segments, if it is time (`tiers`) or in any case; None if it stays as it is."""

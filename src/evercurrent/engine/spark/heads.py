@@ -4,7 +4,8 @@ Law. Let the base hold at least n rows whose value v of the first sort key is no
 before a transaction and after it, all have a v that is not worse than the cut, if n is at least k and as many more as later
 segments and the transaction can have taken away. Row groups say their worst v, so a cut is found in the footers: take the
 groups with the best worst v until they hold n rows; the worst of those is the cut. Sorted by v (see `layout`), only those
-groups are read, whatever the size of the state.
+groups are read, whatever the size of the state. Where files have mapped copies, their n best v are looked at themselves, and
+no more than the head is read.
 
 Entries are told by their whole row, v included: those not worse than the cut are complete in what is read.
 """
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy
 import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
@@ -22,8 +24,12 @@ import pyarrow.parquet
 from evercurrent.data.types import Date, Decimal, Integer, String, Type
 from evercurrent.delta.program import Ranked, State
 from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.mapped import Copy
 from evercurrent.engine.spark.pool import Pool
 from evercurrent.term.nodes import Column
+
+MOST_SEEN = 200_000
+"""So many values of copies are looked at to find a cut."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +70,17 @@ def head_of(pool: Pool, store: Store, state: State, function: Ranked, lost: int)
     need = function.offset + function.limit + lost + sum(s.rows for s in store.recent)
     if 2 * need >= sum(s.rows for s in store.base):
         return None
+    name = f"c{position}"
+    files = [f for s in store.base for f in s.files]
+    copies = [pool.copy(f) for f in files]
+    if need * len(files) <= MOST_SEEN and all(c is not None and c.sorted == name for c in copies):
+        best = [v for c in copies if c is not None for v in edge(c, name, need, first.descending)]
+        best.sort(reverse=first.descending)
+        return Head(position, best[need - 1], first.descending, first.nulls_first)
     groups = []
-    for file in (f for s in store.base for f in s.files):
+    for file in files:
         footer = pool.footer(file)
-        for i, found in enumerate(footer.range(f"c{position}")):
+        for i, found in enumerate(footer.range(name)):
             if found is None or found[0] is None or found[2]:
                 return None  # NULLs, or a file that does not say
             worst = found[0] if first.descending else found[1]
@@ -78,6 +91,13 @@ def head_of(pool: Pool, store: Store, state: State, function: Ranked, lost: int)
         if need <= 0:
             return Head(position, worst, first.descending, first.nulls_first)
     return None
+
+
+def edge(copy: Copy, name: str, count: int, descending: bool) -> list[Any]:
+    """The best values of a file that is sorted by a column."""
+    count = min(count, copy.rows)
+    begin = copy.rows - count if descending else 0
+    return list(copy.take(name, numpy.arange(begin, begin + count)).to_pylist())
 
 
 def told(t: Type) -> bool:
@@ -91,6 +111,13 @@ def read_head(pool: Pool, store: Store, schema: pyarrow.Schema, head: Head) -> S
     tables = []
     for segment in store.segments:
         for file in segment.files:
+            copy = pool.copy(file)
+            if copy is not None and copy.sorted == name and copy.names.issuperset(schema.names):
+                places = numpy.array(copy.reaching(head.cut, head.descending), numpy.int64)
+                columns = [copy.take(n, places) for n in schema.names]
+                tables.append(pyarrow.table(columns, schema.names).cast(schema))
+                pool.read_bytes += sum(copy.bytes(n, places) for n in schema.names)
+                continue
             footer = pool.footer(file)
             groups = []
             for i, found in enumerate(footer.range(name)):

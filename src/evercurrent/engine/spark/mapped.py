@@ -198,7 +198,7 @@ class Copy:
             if not (pyarrow.types.is_string(kind) or pyarrow.types.is_binary(kind)):
                 return None
             keys = wanted.to_pylist()
-            seen = Seen(column)
+            seen = Seen(column, packing)
             starts = [bisect_left(seen, k) for k in keys]
             ends = [bisect_right(seen, k, b) for k, b in zip(keys, starts, strict=True)]
             return spread(numpy.array(starts, numpy.int64), numpy.array(ends, numpy.int64))
@@ -212,18 +212,31 @@ class Copy:
         asked = asked.astype(stored.dtype)
         return spread(numpy.searchsorted(stored, asked, "left"), numpy.searchsorted(stored, asked, "right"))
 
+    def reaching(self, value: Any, descending: bool) -> range:
+        """The places of rows that are not smaller than a value in the column by which they are sorted, or not larger."""
+        assert self.sorted is not None
+        packing = self.packings[self.sorted]
+        if packing.base is not None:
+            asked = numbers(pyarrow.array([value], self.kinds.field(self.sorted).type))
+            assert asked is not None
+            value = int(asked[0])
+        seen = Seen(self.batch.column(self.sorted), packing)
+        return range(bisect_left(seen, value), self.rows) if descending else range(bisect_right(seen, value))
+
 
 class Seen:
-    """A column as a sequence of Python values."""
+    """A column as a sequence of Python values, or of the numbers that stand for them."""
 
-    def __init__(self, column: pyarrow.Array) -> None:
+    def __init__(self, column: pyarrow.Array, packing: Packing) -> None:
         self.column = column
+        self.base = packing.base
 
     def __len__(self) -> int:
         return len(self.column)
 
     def __getitem__(self, place: int) -> Any:
-        return self.column[place].as_py()
+        value = self.column[place].as_py()
+        return value if self.base is None else value + self.base
 
 
 def spread(begin: Places, end: Places) -> Places:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy
 import pyarrow
 import pyarrow.compute
 
@@ -148,6 +149,22 @@ def summed(table: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
     """The weights of equal keys added up."""
     sums = table.group_by(list(keys)).aggregate([(W, "sum")])
     return sums.rename_columns([W if n == f"{W}_sum" else n for n in sums.column_names])
+
+
+def netted(rows: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
+    """Rows that some columns tell apart, each once with the sum of its weights; what comes and goes is not there.
+
+    >>> netted(pyarrow.table({"k": [1, 2, 1], "v": ["a", "b", "a"], W: [1, 1, -1]}), ["k"]).to_pylist()
+    [{'k': 2, 'v': 'b', 'w': 1}]
+    """
+    places = numpy.arange(rows.num_rows)
+    told = rows.select([*keys, W]).append_column("place", pyarrow.array(places))
+    sums = told.group_by(list(keys)).aggregate([("place", "min"), (W, "sum")])
+    if sums.num_rows == rows.num_rows:
+        return rows
+    sums = sums.filter(pyarrow.compute.not_equal(sums.column(f"{W}_sum"), 0))
+    chosen = rows.take(sums.column("place_min"))
+    return chosen.set_column(chosen.column_names.index(W), W, sums.column(f"{W}_sum"))
 
 
 def distinct(table: pyarrow.Table) -> pyarrow.Table:

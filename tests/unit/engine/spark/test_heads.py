@@ -32,11 +32,15 @@ def program(order: SortKey, limit: int, offset: int) -> Program:
     return Program((Input("t", (A, B)), top), (State("kept", (A, B)),), {"t": (rule,)}, {"v": "top"})
 
 
+@pytest.mark.parametrize("copies", [False, True])
 @pytest.mark.parametrize("seed", range(12))
 def test_the_first_rows_follow_without_the_rest(
-    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, seed: int, copies: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "ROW_GROUP", 8)
+    if copies:
+        monkeypatch.setattr(files, "SMALL_FILE", 0)
+        monkeypatch.setattr("evercurrent.engine.spark.pool.SMALL_FILE", 0)
     chance = random.Random(seed)
     by_b, descending, nulls_first = chance.random() < 0.6, chance.random() < 0.5, chance.random() < 0.5
     order = SortKey(B if by_b else A, descending, nulls_first)
@@ -75,7 +79,9 @@ def test_the_first_rows_follow_without_the_rest(
             for row in pool.rows(Store((change,)), row_schema(TYPES), TYPES):
                 view.add(row[:-1], row[-1])
         assert view == expected(table, order, limit, offset), number
-    if not (nulls and by_b):
+    if copies:
+        assert list(tmp_path.rglob("*.map"))
+    elif not (nulls and by_b):
         assert max(read[1:3]) < sum(s.bytes for s in stores["kept"].base), "the rest was not read"
 
 

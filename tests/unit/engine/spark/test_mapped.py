@@ -140,6 +140,17 @@ def test_the_same_rows_are_found(made: Made, key: str, names: list[str] | None) 
         assert find_in(copy, lambda: footer, table.schema, [Wanted.of("c1", [1], KEY)]) is None
 
 
+@pytest.mark.parametrize(
+    "values", [[1, 3, 3, 7], ["a", "b", "b", "d"], [decimal.Decimal(10**30), decimal.Decimal(2 * 10**30)]]
+)
+def test_rows_up_to_a_value_and_from_it(made: Made, values: list[Any]) -> None:
+    kind = pyarrow.decimal128(38, 0) if isinstance(values[0], decimal.Decimal) else None
+    _, copy = made(pyarrow.table({"c0": pyarrow.array(values, kind)}), None)
+    for value in values:
+        assert [values[i] for i in copy.reaching(value, True)] == [v for v in values if v >= value]
+        assert [values[i] for i in copy.reaching(value, False)] == [v for v in values if v <= value]
+
+
 @pytest.mark.parametrize("keys", [[3, 1, 2], [1, None, 2], [None, None, None], []])
 def test_a_file_that_is_not_sorted_says_so(made: Made, keys: list[int | None]) -> None:
     table = pyarrow.table({"c0": pyarrow.array(keys, KEY), "w": pyarrow.array([1] * len(keys), KEY)})
