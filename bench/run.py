@@ -43,7 +43,7 @@ def main() -> None:
         "names", nargs="*", help=f"which: {', '.join(BENCHMARKS)}; all but {', '.join(ON_REQUEST)} by default"
     )
     parser.add_argument(
-        "--views", nargs="+", help="of spark10 only these views, beside what was found of others before"
+        "--views", nargs="+", help="of spark and spark10 only these views, beside what was found before"
     )
     parser.add_argument("--quick", action="store_true", help="smaller data, fewer repeats: a minute or two")
     options = parser.parse_args()
@@ -53,8 +53,9 @@ def main() -> None:
     for name in options.names or [n for n in BENCHMARKS if n not in ON_REQUEST]:
         start = time.perf_counter()
         try:
-            if options.views and name == "spark10":
-                result = spark_bench.run_large(options.quick, options.views)
+            if options.views and name in ("spark", "spark10"):
+                run = spark_bench.run if name == "spark" else spark_bench.run_large
+                result = run(options.quick, options.views)
             else:
                 result = BENCHMARKS[name](options.quick)
         except Missing as why:

@@ -57,6 +57,8 @@ DRIVER_BYTES = 1_000_000_000
 """Bytes of files of which the driver takes entries in a second: most of them are mapped copies."""
 KEY_BYTES = 16_384
 """What is read to find the entries of a key: a page for each of a few columns."""
+STEPS = 4
+"""So many steps of rules look at an entry that the driver holds."""
 WIDTH = 64
 """Bytes that a row is taken to have where nothing is known of it."""
 FEW_ROWS = 1_000
@@ -231,7 +233,7 @@ def by_rules(
     """Bringing a view up to date by these rules and keyed relations."""
     work = [found.rules.get(id(r), Work()) for r in rules] + [found.keyed.get(n, Work()) for n in relations]
     read, rows = sum(w.bytes for w in work), sum(w.rows for w in work)
-    if changed <= SMALL_ROWS and rows <= BATCH_ENTRIES:
+    if changed <= SMALL_ROWS and rows <= STEPS * BATCH_ENTRIES:
         return Estimate(ceil(read), 0, rows * DRIVER_ROW_SECONDS + read / DRIVER_BYTES)
     return by_jobs(read, rows * JOB_ROW_SECONDS, 2 * levels, cores)
 
