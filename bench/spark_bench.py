@@ -27,8 +27,8 @@ from evercurrent.engine.spark.mapped import SUFFIX
 ABOUT = (
     "TPC-H on Spark in local mode, tables with their primary keys, each view alone over the same tables, policy `auto`. A "
     "batch changes orders and lineitem together: half of its rows go, half come, spread over all keys. Recomputing reads the "
-    "generated Parquet files and writes the result as Parquet; it does not take in the change. Bytes read are those of files "
-    "that were opened for the batch, by shares of row groups and columns; small files stay in memory."
+    "generated Parquet files and writes the result as Parquet; it does not take in the change. Bytes read are those of "
+    "pages of mapped copies, and of row groups and columns where there is no copy; small files stay in memory."
 )
 SIZES = (100, 10_000, 100_000)
 FIVE = ("Q3", "Q5", "Q6", "Q13", "Q18")

@@ -8,6 +8,8 @@ tried again. Runs that are too short to say anything, and ratios that are out of
 {'fill\\x00r': 2.0}
 >>> learned({"fill\\0r": 2.0}, "fill\\0r", 2.0, 1.0)
 {'fill\\x00r': 1.0}
+>>> learned({}, "rules\\0r", 0.01, 0.5)
+{}
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from statistics import geometric_mean
 from typing import Any
 
 SHORT = 0.2
-"""Runs of fewer seconds say nothing."""
+"""Runs that are expected to take fewer seconds say nothing,"""
+FIXED = 2.0
+"""unless they take more than this: a first run compiles, and opens files, however few its rows are."""
 MOST = 4.0
 """No ratio counts for more than this, or for less than one over it."""
 FORGETTING = 0.95
@@ -46,7 +50,7 @@ def factor(factors: Mapping[str, float], way: str, relation: str) -> float:
 
 def learned(factors: Mapping[str, float], name: str, expected: float, took: float) -> dict[str, float]:
     """The factors after a run; `expected` is what the constants alone say."""
-    if max(expected, took) < SHORT or not expected or not took:
+    if (expected < SHORT and took < FIXED) or not expected or not took:
         return dict(factors)
     ratio = min(MOST, max(1 / MOST, took / expected))
     before = factors.get(name)
