@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal
 
+import pyarrow
+
 from evercurrent.data.feeds import CHANGE_TYPE
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.spark.engine import SMALL_ROWS
@@ -169,7 +171,8 @@ def written(core: Core, deltas: Mapping[str, ZSet], store: Callable[[str], str])
 def apply_frames(db: Warehouse, changes: Mapping[str, Any], batch: str | None, begin: float) -> RunRecord:
     """Taken in by the executors, judged by Spark; all or nothing. By columns where the driver can hold them."""
     core = db._core
-    if sum(getattr(feed, "num_rows", COLUMN_ROWS) for feed in changes.values()) <= COLUMN_ROWS:
+    tables = [feed for feed in changes.values() if isinstance(feed, pyarrow.Table)]
+    if len(tables) == len(changes) and sum(t.num_rows for t in tables) <= COLUMN_ROWS:
         ready = columnar.segments(core, changes)
         if ready is not None:
             return core.commit(ready, batch, begin, {"constraints": time.perf_counter() - begin})

@@ -86,6 +86,7 @@ class Folder:
         ] = {}  # by which columns the files of a store are sorted, see `layout`
         self.digested: dict[str, tuple[Type, ...]] = {}  # the types of rows that have digests, by store
         self.looked_at: dict[str, tuple[str, ...]] = {}  # the columns of mapped copies, by store, if not all
+        self.shared_work = True  # whether executors have this package, and can write mapped copies
         self.made: list[str] = []  # files since the last commit, to be removed if nothing mentions them
         self.root = Path(text.removeprefix("file://").removeprefix("file:")).absolute()
 

@@ -14,6 +14,7 @@ from math import inf
 
 import pyarrow
 import pyarrow.compute
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, MapType, StructType
@@ -125,13 +126,26 @@ class Workshop:
         return segment
 
     def map(self, segment: Segment, names: Sequence[str] | None) -> None:
-        """Have the executors write the mapped copies of files that they have written."""
+        """Have the executors write the mapped copies of files that they have written.
+
+        This package may be on the driver only: then the driver writes them.
+        """
         paths = self.folder.to_map(segment)
-        if paths:
-            first = segment.order[0]
-            self.session.sparkContext.parallelize(paths, len(paths)).foreach(
-                lambda path: mapped.copy(path, names, first)
-            )
+        if not paths:
+            return
+        first = segment.order[0]
+
+        def copy(path: str) -> None:
+            mapped.copy(path, names, first)
+
+        if self.folder.shared_work:
+            try:
+                self.session.sparkContext.parallelize(paths, len(paths)).foreach(copy)
+                return
+            except Py4JJavaError:
+                self.folder.shared_work = False
+        for path in paths:
+            copy(path)
 
     def tables(self, frames: Mapping[str, DataFrame]) -> dict[str, pyarrow.Table]:
         """Several frames by one job, as Arrow tables."""
