@@ -22,7 +22,6 @@ from bench.measure import machine
 from bench.report import RESULTS, Result, Table, save
 from bench.spark_data import Recompute, batches, linked, loaded, session
 from bench.views_bench import texts
-from evercurrent.engine.spark.mapped import SUFFIX
 
 ABOUT = (
     "TPC-H on Spark in local mode, tables with their primary keys, each view alone over the same tables, policy `auto`. A "
@@ -51,11 +50,10 @@ def require(db: Any, names: list[str]) -> None:
         raise SystemExit(f"an answer is wrong, so there is no figure for it\n{report}")
 
 
-def bytes_under(place: Path, stores: Any) -> int:
+def bytes_under(folder: Any, stores: Any) -> int:
     """What files and their mapped copies take."""
-    paths = [place / f for s in stores for x in s.segments for f in x.files]
-    paths += [copy for p in paths if (copy := p.with_name(p.name + SUFFIX)).exists()]
-    return sum(p.stat().st_size for p in paths)
+    files = [f for s in stores for x in s.segments for f in x.files]
+    return sum(p.stat().st_size for f in files for p in folder.traces(f))
 
 
 def measured_before(result: Result, columns: list[str], names: list[str]) -> list[list[Any]]:
@@ -108,14 +106,15 @@ def each_view(g: Ground, result: Result, names: list[str], checked: list[str]) -
     table = Table(f"Each view alone, SF {g.sf:g}", columns, measured_before(result, columns, names))
     result.tables.append(table)
     tables = set(g.db._core.snapshot.stores)
-    base = bytes_under(g.place, [g.db._core.snapshot.stores[k] for k in tables])
+    folder = g.db._core.engine.folder
+    base = bytes_under(folder, [g.db._core.snapshot.stores[k] for k in tables])
     for name in names:
         text = texts()[name]
         begin = time.perf_counter()
         g.db.execute(f"CREATE VIEW v AS {text}", policy="auto")
         created = time.perf_counter() - begin
         states = [s for k, s in g.db._core.snapshot.stores.items() if k not in tables]
-        kept = bytes_under(g.place, states)
+        kept = bytes_under(folder, states)
         timed(g.db, g.feed, 100)  # the first batch of a view opens its files
         found, read, full = [], 0, []
         for n in SIZES:

@@ -27,7 +27,6 @@ from pyspark.sql.types import StructType
 from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Fixpoint, Program
-from evercurrent.engine.spark import mapped
 from evercurrent.engine.spark.building import Build
 from evercurrent.engine.spark.columns import rows_to_arrow
 from evercurrent.engine.spark.digests import H, digestible
@@ -287,13 +286,10 @@ class Engine:
 
     def sync(self, segments: Sequence[Segment]) -> None:
         """See to it that files are on the disk before a commit mentions them."""
-        for segment in segments:
-            for file in segment.files:
-                path = self.folder.path(file)
-                for each in (path, path + mapped.SUFFIX):
-                    if each is path or os.path.exists(each):
-                        handle = os.open(each, os.O_RDONLY)
-                        try:
-                            os.fsync(handle)
-                        finally:
-                            os.close(handle)
+        for file in (f for s in segments for f in s.files):
+            for path in self.folder.traces(file):
+                handle = os.open(path, os.O_RDONLY)
+                try:
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)

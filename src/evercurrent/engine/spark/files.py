@@ -179,13 +179,15 @@ class Folder:
         """Remove files that no version mentions; gives how many bytes they took."""
         freed = 0
         for relative in files:
-            # The file goes last: by it the rest is found.
-            for suffix in (mapped.UNFINISHED, mapped.SUFFIX, ""):
-                path = self.root / (relative + suffix)
-                if path.exists():
-                    freed += path.stat().st_size
-                    path.unlink()
+            for path in self.traces(relative):
+                freed += path.stat().st_size
+                path.unlink()
         return freed
+
+    def traces(self, file: str) -> list[Path]:
+        """A file that lies there and what lies beside it; the file is last, since by it the rest is found."""
+        suffixes = (mapped.UNFINISHED, mapped.SUFFIX, "")
+        return [path for suffix in suffixes if (path := self.root / (file + suffix)).exists()]
 
     def data_files(self) -> list[str]:
         """All segment files that lie there, mentioned or not."""

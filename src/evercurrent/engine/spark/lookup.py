@@ -22,7 +22,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
-from evercurrent.engine.spark.mapped import Copy, Places, spread
+from evercurrent.engine.spark.mapped import Copy, Places, numbers, spread
 
 AT_ONCE = 1024
 """So many row groups are read before what is not asked for is dropped again."""
@@ -238,11 +238,8 @@ def find_in(
             rest = opened.read_row_groups([s.group for s in spans], columns=others)
         rest = rest.take(pyarrow.array(moved(places, spans)))
         found |= dict(zip(rest.column_names, rest.columns, strict=True))
-        read += (
-            sum(footer.metadata.row_group(s.group).total_byte_size for s in spans)
-            * len(others)
-            // len(footer.metadata.schema)
-        )
+        groups = sum(footer.metadata.row_group(s.group).total_byte_size for s in spans)
+        read += int(groups * footer.share(others))
     table = pyarrow.table(found)
     late = [w for w in wanted if w.column not in copy.names]
     return (only(table, late) if late else table).select(schema.names).cast(schema), read
@@ -252,19 +249,10 @@ def places_of(column: pyarrow.ChunkedArray, wanted: Wanted) -> Places | None:
     """Where the asked values are in a column that is sorted, by binary search; None if it is not, or has NULLs."""
     if column.null_count:
         return None
-    values = numbers(column.combine_chunks())
-    if not bool((values[1:] >= values[:-1]).all()):
+    values, keys = numbers(column.combine_chunks()), numbers(wanted.values.sort())
+    if values is None or keys is None or not bool((values[1:] >= values[:-1]).all()):
         return None
-    keys = numbers(wanted.values.sort())
     return spread(numpy.searchsorted(values, keys, "left"), numpy.searchsorted(values, keys, "right"))
-
-
-def numbers(array: pyarrow.Array | pyarrow.ChunkedArray) -> Places:
-    """Integers and dates as NumPy has them."""
-    whole = array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
-    if pyarrow.types.is_date32(whole.type):
-        whole = whole.cast(pyarrow.int32())
-    return whole.to_numpy(zero_copy_only=False)
 
 
 class Span(NamedTuple):

@@ -80,8 +80,6 @@ def numbers(column: pyarrow.Array) -> Numbers | None:
 def pack(column: pyarrow.ChunkedArray) -> tuple[pyarrow.Array, Packing]:
     """A column in as few bytes as its range needs."""
     whole = column.combine_chunks()
-    if isinstance(whole, pyarrow.ChunkedArray):
-        whole = pyarrow.concat_arrays(whole.chunks) if whole.num_chunks else pyarrow.array([], column.type)
     if pyarrow.types.is_string(whole.type):
         return (whole.dictionary_encode() if few(whole) else whole), Packing()
     values = numbers(whole)
@@ -206,8 +204,8 @@ class Copy:
         asked = numbers(wanted)
         if asked is None:
             return None
-        most = int(numpy.iinfo(stored.dtype).max)
         if stored.dtype != numpy.int64:
+            most = 2 ** (8 * stored.dtype.itemsize) - 1
             asked = asked[(asked >= packing.base) & (asked <= packing.base + most)] - packing.base
         asked = asked.astype(stored.dtype)
         return spread(numpy.searchsorted(stored, asked, "left"), numpy.searchsorted(stored, asked, "right"))

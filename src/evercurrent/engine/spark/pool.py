@@ -229,6 +229,7 @@ class Pool:
         return found
 
     def has(self, file: str, column: str) -> bool:
+        """Whether a file has a column; footers are read only where there is no copy that says so."""
         copy = self.copy(file)
         return (copy is not None and column in copy.names) or self.footer(file).place(column) is not None
 
