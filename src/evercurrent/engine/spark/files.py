@@ -180,14 +180,15 @@ class Folder:
         freed = 0
         for relative in files:
             for path in self.traces(relative):
-                freed += path.stat().st_size
-                path.unlink()
+                if path.exists():
+                    freed += path.stat().st_size
+                    path.unlink()
         return freed
 
     def traces(self, file: str) -> list[Path]:
-        """A file that lies there and what lies beside it; the file is last, since by it the rest is found."""
-        suffixes = (mapped.UNFINISHED, mapped.SUFFIX, "")
-        return [path for suffix in suffixes if (path := self.root / (file + suffix)).exists()]
+        """What lies beside a file, and the file itself, which is last, since by it the rest is found."""
+        beside = [self.root / (file + suffix) for suffix in (mapped.UNFINISHED, mapped.SUFFIX)]
+        return [*(path for path in beside if path.exists()), self.root / file]
 
     def data_files(self) -> list[str]:
         """All segment files that lie there, mentioned or not."""
