@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet
 import pytest
 
 import evercurrent as ec
-from evercurrent.engine.spark import engine, frames
+from evercurrent.engine.spark import engine, frames, mapped
 from evercurrent.warehouse import filling
 from evercurrent.warehouse.database import Warehouse
 
@@ -81,6 +82,29 @@ def test_files_are_sorted_and_views_are_filled_over_them(
     assert len(db._core.table_segments("line").segments) == 2  # nothing was written again
     db.execute("DELETE FROM line WHERE o = 7")
     assert db.verify(), str(db.verify())
+
+
+def test_the_driver_writes_copies_where_executors_cannot(
+    spark: SparkSession, db: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where this package is installed on the driver alone."""
+
+    def copy(path: str, names: Any, order: str) -> None:
+        from pyspark import TaskContext
+
+        if TaskContext.get() is not None:
+            raise ModuleNotFoundError("No module named 'evercurrent'")
+        mapped.copy(path, names, order)
+
+    monkeypatch.setattr(frames, "mapped", SimpleNamespace(copy=copy))
+    folder = db._core.engine.folder
+    assert folder.shared_work
+    db.apply({"line": parquet(spark, tmp_path / "lines")})
+    assert not folder.shared_work
+    (segment,) = db._core.table_segments("line").segments
+    assert all(folder.copy(file) is not None for file in segment.files)
+    db.execute("DELETE FROM line WHERE o = 7")
+    assert len(db.table("line")) == ROWS - 4
 
 
 def test_what_breaks_a_key_is_found(spark: SparkSession, db: Warehouse, tmp_path: Path) -> None:

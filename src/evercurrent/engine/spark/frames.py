@@ -14,7 +14,7 @@ from math import inf
 
 import pyarrow
 import pyarrow.compute
-from py4j.protocol import Py4JJavaError
+from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, MapType, StructType
@@ -142,7 +142,7 @@ class Workshop:
             try:
                 self.session.sparkContext.parallelize(paths, len(paths)).foreach(copy)
                 return
-            except Py4JJavaError:
+            except PythonException:
                 self.folder.shared_work = False
         for path in paths:
             copy(path)
