@@ -1,7 +1,8 @@
 """Versions that only tidy up, and commits that go on over them.
 
 A version that merges segments or works off what has waited changes no table and no definition. A commit that another driver was
-quicker than by nothing but such versions is made again over the newest of them: the batch itself has lost no race.
+quicker than by nothing but such versions is made again over the newest of them: the batch itself has lost no race. A batch
+that does lose one has changed nothing, so the driver is then at the version that it was at before.
 """
 
 from __future__ import annotations
@@ -30,11 +31,15 @@ def again(method: Callable[Concatenate[Core, P], T]) -> Callable[Concatenate[Cor
 
     @wraps(method)
     def committed(core: Core, /, *args: P.args, **options: P.kwargs) -> T:
+        before = core.version, core.snapshot, len(core.untold)
         while True:
             try:
                 return method(core, *args, **options)
             except ConflictError:
                 if not followed(core):
+                    core.version, core.snapshot, told = before
+                    while len(core.untold) > told:
+                        core.untold.pop()
                     raise
 
     return committed

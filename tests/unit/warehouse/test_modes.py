@@ -394,6 +394,36 @@ def test_a_driver_that_is_overtaken_reads_its_version_without_committing(place: 
     assert writer.view("v").rows() == [(1, 2, 11, 6)]
 
 
+@pytest.mark.parametrize("mode", ["lazy", "hybrid"])
+def test_a_batch_that_follows_upkeep_and_loses_to_a_batch_then_changes_nothing(
+    place: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = made(place, v=(mode, QUERIES["groups"]))
+    insert(db, (1, 1, 5))
+    told: list[Any] = []
+    db.table("t").subscribe(lambda c: told.append(c.inserted))
+    commit = db._core.engine.log.commit
+    quicker = [lambda d: d.view("v").rows(), lambda d: insert(d, (2, 1, 6))]
+
+    def late(*args: Any, **options: Any) -> int:
+        if quicker:
+            quicker.pop(0)(opened(place))
+        return commit(*args, **options)
+
+    monkeypatch.setattr(db._core.engine.log, "commit", late)
+    version, rows = db.version, db.table("t").rows()
+    with pytest.raises(ConflictError):
+        insert(db, (3, 1, 7))
+    assert not quicker
+    assert kinds(db)[-2:] == [CATCH_UP, "batch"]
+    assert (db.version, db.table("t").rows()) == (version, rows)
+    assert db.view("v").rows() == [(1, 1, 5, 5)]
+    db.reload()
+    insert(db, (3, 1, 7))
+    assert db.view("v").rows() == [(1, 3, 18, 7)]
+    assert told == [[(2, 1, 6)], [(3, 1, 7)]]
+
+
 # --- definitions -------------------------------------------------------------------------------------------
 
 
