@@ -64,7 +64,7 @@ def experience(
     result = dict(factors)
     for run in runs:
         d = decisions[run.view]
-        if d.relation is not None and d.way in WAYS:
-            expected = d.estimate.seconds / factor(factors, d.way, d.relation)
-            result = after(result, d.relation, d.way, expected, run.seconds)
+        if d.relation is not None and d.learnt in WAYS:
+            expected = d.estimate.seconds / factor(factors, d.learnt, d.relation)
+            result = after(result, d.relation, d.learnt, expected, run.seconds)
     return result

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from math import ceil, isqrt
+from math import ceil, isqrt, sqrt
 
 from evercurrent.delta.program import (
     Explode,
@@ -191,8 +191,10 @@ def follow(
                 rows, whole = rows * each, whole * each
             looked += rows
     if rule.into in states and states[rule.into].accumulators:
-        # Rows of one group are added up before they are written.
-        rows = min(rows, 2.0 * max(1, stores(rule.into).rows))
+        # Rows of one group are added up before they are written. If each row came for a group of its own there would be as
+        # many entries; if groups came whole, as many as their share. It is not known which: the mean of both, as ratios go.
+        groups = max(1, stores(rule.into).rows)
+        rows = min(rows * sqrt(min(1.0, groups / max(1.0, whole))), 2.0 * groups)
     found.rules[id(rule)] = Work(read + rows * stores(rule.into).width, looked + rows)
     target = found.added if rule.into in states else found.rows
     target[rule.into] = target.get(rule.into, 0.0) + rows
@@ -228,12 +230,22 @@ def share_of(keys: float, size: Size) -> float:
 
 
 def by_rules(
-    found: Flow, rules: Iterable[Rule], relations: Iterable[str], changed: int, levels: int, cores: int
+    found: Flow,
+    rules: Iterable[Rule],
+    relations: Iterable[str],
+    changed: int,
+    levels: int,
+    cores: int,
+    known: float = 1.0,
 ) -> Estimate:
-    """Bringing a view up to date by these rules and keyed relations."""
+    """Bringing a view up to date by these rules and keyed relations.
+
+    The driver does it if it can hold what the rules look at; `known` is the driver's factor: where earlier batches had less
+    to do than was thought, there is less to hold.
+    """
     work = [found.rules.get(id(r), Work()) for r in rules] + [found.keyed.get(n, Work()) for n in relations]
     read, rows = sum(w.bytes for w in work), sum(w.rows for w in work)
-    if changed <= SMALL_ROWS and rows <= STEPS * BATCH_ENTRIES:
+    if changed <= SMALL_ROWS and rows * min(1.0, known) <= STEPS * BATCH_ENTRIES:
         return Estimate(ceil(read), 0, rows * DRIVER_ROW_SECONDS + read / DRIVER_BYTES)
     return by_jobs(read, rows * JOB_ROW_SECONDS, 2 * levels, cores)
 

@@ -2,7 +2,8 @@
 
 Law. A run that was expected to take e seconds and took a moves the factor half of the way, as ratios go, to a / e; ways that
 were not taken forget: their factors go a little back to 1, so that a way that was slow once, in a session that was cold, say, is
-tried again. Runs that are too short to say anything, and ratios that are out of all proportion, are cut off.
+tried again. Runs that are too short to say anything, and ratios that are out of all proportion, are cut off: a run may be slow
+for many reasons, but quick only because there was less to do than was thought.
 
 >>> learned({}, "fill\\0r", 2.0, 4.0)
 {'fill\\x00r': 2.0}
@@ -24,11 +25,14 @@ SHORT = 0.2
 FIXED = 2.0
 """unless they take more than this: a first run compiles, and opens files, however few its rows are."""
 MOST = 4.0
-"""No ratio counts for more than this, or for less than one over it."""
+"""No ratio counts for more than this,"""
+LEAST = 1 / 64
+"""or for less than this."""
 FORGETTING = 0.95
 """The power by which a factor goes back to 1 when its way is not taken."""
 
-WAYS = ("rules", "sql", "fill")
+WAYS = ("rules", "jobs", "sql", "fill")
+"""What has factors: rules that the driver runs, rules that are jobs of Spark, and the two ways to recompute."""
 
 
 def key(way: str, relation: str) -> str:
@@ -36,23 +40,26 @@ def key(way: str, relation: str) -> str:
 
 
 def factor(factors: Mapping[str, float], way: str, relation: str) -> float:
-    """The factor of a way. Of one that was never taken, that of the others: a slow machine is slow at everything.
+    """The factor of a way. Of one that was never taken, that of the others if they were slow: a slow machine is slow at
+    everything, but that one way had little to do says nothing of another.
 
     >>> factor({"sql\\0r": 4.0}, "sql", "r"), factor({"sql\\0r": 4.0}, "fill", "r"), factor({}, "fill", "r")
     (4.0, 4.0, 1.0)
+    >>> factor({"rules\\0r": 0.1}, "rules", "r"), factor({"rules\\0r": 0.1}, "sql", "r")
+    (0.1, 1.0)
     """
     own = factors.get(key(way, relation))
     if own is not None:
         return own
     others = [f for w in WAYS if (f := factors.get(key(w, relation))) is not None]
-    return geometric_mean(others) if others else 1.0
+    return max(1.0, geometric_mean(others)) if others else 1.0
 
 
 def learned(factors: Mapping[str, float], name: str, expected: float, took: float) -> dict[str, float]:
     """The factors after a run; `expected` is what the constants alone say."""
     if (expected < SHORT and took < FIXED) or not expected or not took:
         return dict(factors)
-    ratio = min(MOST, max(1 / MOST, took / expected))
+    ratio = min(MOST, max(LEAST, took / expected))
     before = factors.get(name)
     return {**factors, name: round(ratio if before is None else (before * ratio) ** 0.5, 4)}
 

@@ -65,6 +65,11 @@ class Decision:
     ways: Mapping[Way, Estimate] = field(default_factory=dict)  # all that were thought of
 
     @property
+    def learnt(self) -> str:
+        """The name under which the experience with what was chosen is kept."""
+        return learnt_as(self.way, self.estimate)
+
+    @property
     def more(self) -> float:
         """The seconds that recomputing by SQL costs more than moving by rules would."""
         return self.ways["sql"].seconds - self.ways["rules"].seconds
@@ -162,7 +167,13 @@ class Outlook:
                 own = sizes(self.rows[relation])
                 ways: dict[Way, Estimate] = {
                     "rules": by_rules(
-                        expected, known.part.rules, known.part.relations, rows, known.levels, around.cores
+                        expected,
+                        known.part.rules,
+                        known.part.relations,
+                        rows,
+                        known.levels,
+                        around.cores,
+                        factor(around.factors, "rules", relation),
                     ),
                     "fill": by_fill(
                         tables, [own, *map(sizes, kept)], known.levels, around.cores, driver=around.driver
@@ -170,7 +181,9 @@ class Outlook:
                 }
                 if around.sql and self.said[view.name].text is not None:
                     ways["sql"] = self.by_sql(view.name, after, own, around.cores)
-                ways = {w: e.times(factor(around.factors, w, relation)) for w, e in ways.items()}
+                ways = {
+                    w: e.times(factor(around.factors, learnt_as(w, e), relation)) for w, e in ways.items()
+                }
                 way = way_of(known.relations, expected)
                 chosen = choose(view, relation, way, ways, shared, around.cold.get(relation))
                 if view.name in self.deferred:
@@ -226,6 +239,11 @@ def choose(
             return made("rules", "cheaper", compared)
         case _:
             assert_never(view.policy)
+
+
+def learnt_as(way: Way, estimate: Estimate) -> str:
+    """The name under which experience with a way is kept: rules on the driver and rules by jobs are two."""
+    return "jobs" if way == "rules" and estimate.jobs else way
 
 
 def described(e: Estimate) -> str:

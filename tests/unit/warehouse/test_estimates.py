@@ -9,6 +9,7 @@ import pytest
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.frontend.sql.parse import parse_script
 from evercurrent.session.compile import Design, compile_all
+from evercurrent.warehouse import estimates
 from evercurrent.warehouse.definitions import defined
 from evercurrent.warehouse.estimates import (
     JOB_SECONDS,
@@ -17,8 +18,9 @@ from evercurrent.warehouse.estimates import (
     Size,
     by_fill,
     by_sql,
+    flow,
 )
-from evercurrent.warehouse.learning import Cold, key
+from evercurrent.warehouse.learning import LEAST, Cold, key, learned
 from evercurrent.warehouse.partial import table_store
 from evercurrent.warehouse.parts import always_full, kept, stores_of, without
 from evercurrent.warehouse.strategies import Around, Decision, Outlook, recomputed
@@ -163,6 +165,45 @@ def test_experience_corrects_estimates() -> None:
     found = decided(o, {"orders": 600}, slow)["spend"]
     assert found.ways["rules"].seconds == pytest.approx(5_000 * plain.ways["rules"].seconds)
     assert found.way == "sql" and found.code == "recompute-cheaper"
+
+
+def test_a_way_that_was_quick_says_nothing_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch had less to do than was thought: the next one, too, is the driver's, and recomputing costs what it did."""
+    monkeypatch.setattr(estimates, "BATCH_ENTRIES", 100_000)
+    o = outlook({"v": ("auto", SPEND)})
+    relation = o.design.program.views["v"]
+    changed = {"orders": 400_000, "cust": 90_000}
+    new = decided(o, changed)["v"]
+    assert (new.way, new.learnt, new.estimate.jobs > 0) == ("rules", "jobs", True)
+    around = Around(sql=True, factors=learned({}, key("rules", relation), 2.0, 0.1))
+    then = decided(o, changed, around)["v"]
+    assert (then.way, then.learnt, then.estimate.jobs) == ("rules", "rules", 0)
+    assert then.ways["sql"] == new.ways["sql"]
+    assert learned({}, key("rules", relation), 2.0, 1e-6) == {
+        key("rules", relation): pytest.approx(LEAST, abs=1e-4)
+    }
+    slow = Around(sql=True, factors={key("jobs", relation): 4.0})
+    assert decided(o, changed, slow)["v"].ways["rules"].seconds == pytest.approx(
+        4 * new.ways["rules"].seconds
+    )
+
+
+def test_groups_may_come_whole_or_in_parts() -> None:
+    """Of rows that are added up, the mean of both is expected, as ratios go, and never more than all groups twice."""
+    o = outlook({"v": ("auto", "SELECT customer, SUM(total) AS n FROM orders GROUP BY customer")})
+    state = next(s.name for s in o.design.program.states if s.accumulators)
+
+    def added(groups: int, rows: int) -> float:
+        sizes = {table_store("orders"): Size(16_000_000, 600_000_000), state: Size(groups, 20 * groups)}
+
+        def size(name: str) -> Size:
+            return sizes.get(name, Size())
+
+        return flow(o.design.program, size, lambda r: size(table_store(r)), {"orders": rows}).added[state]
+
+    assert added(1_000_000, 1_000) == pytest.approx(250)
+    assert added(16_000_000, 1_000) == pytest.approx(1_000)
+    assert added(4, 100_000) == pytest.approx(8)
 
 
 def test_cold_states_are_filled_when_their_want_has_cost_a_fill() -> None:

@@ -229,11 +229,10 @@ class Run:
 
     def add(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
         """Write down what a rule adds."""
-        before = self.workshop.read_bytes
+        begin, before = time.perf_counter(), self.workshop.read_bytes
         self.write_down(rule, delta, segment)
-        read = self.workshop.read_bytes - before
-        if read:
-            self.outcome.costs.append(Cost(frozenset({rule.into}), bytes=read))
+        seconds, read = time.perf_counter() - begin, self.workshop.read_bytes - before
+        self.outcome.costs.append(Cost(frozenset({rule.into}), seconds, read))
 
     def write_down(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
         most = segment.rows if self.narrow(rule) else inf
