@@ -76,8 +76,7 @@ def small_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     """A driver that leaves batches of more than 1,000 rows to the executors, and to whose mind 10,000 bytes are a large file."""
     for module in ("engine.spark.engine", "engine.spark.intake", "warehouse.database", "warehouse.applying"):
         monkeypatch.setattr(f"evercurrent.{module}.SMALL_ROWS", 1_000)
-    for module in ("files", "pool"):
-        monkeypatch.setattr(f"evercurrent.engine.spark.{module}.SMALL_FILE", 10_000)
+    monkeypatch.setattr("evercurrent.engine.spark.files.SMALL_FILE", 10_000)
 
 
 @pytest.fixture

@@ -36,7 +36,9 @@ ROW_GROUP = 8_192
 SCANNED_GROUP = 32_768
 """The same in files that executors write. Those are large and are scanned: a scan of row groups of 8,192 takes twice as long."""
 SMALL_FILE = 1024 * 1024
-"""A file of at most so many bytes is read whole, once, and stays in memory; a larger one that is sorted has a mapped copy."""
+"""A file of at most so many bytes is read whole, once, and stays in memory; a larger one that is sorted has a mapped copy,"""
+SMALL_FILE_ROWS = 65_536
+"""as has one of more rows than this: keys that follow on each other take hardly any bytes, and time all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,12 @@ class Segment:
     bytes: int
     order: tuple[str, ...] = ()
     net: bool = True
+
+    @property
+    def small(self) -> bool:
+        """Whether its files, as a rule, are kept in memory rather than mapped."""
+        number = max(1, len(self.files))
+        return self.bytes // number <= SMALL_FILE and self.rows // number <= SMALL_FILE_ROWS
 
     def to_json(self) -> dict[str, Any]:
         value: dict[str, Any] = {"files": list(self.files), "rows": self.rows, "bytes": self.bytes}
@@ -130,7 +138,7 @@ class Folder:
         )
         self.made.append(relative)
         segment = Segment((relative,), table.num_rows, os.path.getsize(self.path(relative)), order)
-        if order and segment.bytes > SMALL_FILE:
+        if order and not segment.small:
             mapped.write(
                 self.path(relative), table.select(self.looked_at.get(store, table.column_names)), order[0]
             )
@@ -151,10 +159,7 @@ class Folder:
 
     def to_map(self, segment: Segment) -> list[str]:
         """The paths of a segment's files that are to have mapped copies."""
-        if not segment.order:
-            return []
-        paths = [self.path(f) for f in segment.files]
-        return [p for p in paths if os.path.getsize(p) > SMALL_FILE]
+        return [self.path(f) for f in segment.files] if segment.order and not segment.small else []
 
     def copy(self, file: str) -> mapped.Copy | None:
         """The mapped copy of a file, if it has one."""

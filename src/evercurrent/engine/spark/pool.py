@@ -23,7 +23,7 @@ from evercurrent.data.types import Array, Decimal, Float, Map, Struct, Type
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.columns import decoded
 from evercurrent.engine.spark.digests import H, digests
-from evercurrent.engine.spark.files import SMALL_FILE, Folder, Segment
+from evercurrent.engine.spark.files import Folder, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.lookup import Footer, Wanted, among, find, find_in, only
 from evercurrent.engine.spark.mapped import Copy
@@ -203,20 +203,19 @@ class Pool:
         self, file: str, segment: Segment, schema: pyarrow.Schema, wanted: Sequence[Wanted]
     ) -> pyarrow.Table:
         """The rows of a file under the keys: of a small one that stays in memory, or of the row groups that can hold them."""
-        size = segment.bytes // len(segment.files)
-        if size <= SMALL_FILE:
+        if segment.small:
             return only(self.table(file, schema), wanted)
         copy = self.copy(file)
         found = None if copy is None else find_in(copy, partial(self.footer, file), schema, wanted)
         if found is None:
             table, share = find(self.footer(file), schema, wanted, segment.order)
-            found = table, int(size * share)
+            found = table, int(segment.bytes // len(segment.files) * share)
         self.read_bytes += found[1]
         return found[0]
 
     def whole(self, file: str, segment: Segment, schema: pyarrow.Schema) -> pyarrow.Table:
         """All rows of a file; only a small one stays in memory."""
-        if segment.bytes // len(segment.files) <= SMALL_FILE:
+        if segment.small:
             return self.table(file, schema)
         return self.loaded(file, schema)
 

@@ -40,7 +40,6 @@ def test_the_first_rows_follow_without_the_rest(
     monkeypatch.setattr(files, "ROW_GROUP", 8)
     if copies:
         monkeypatch.setattr(files, "SMALL_FILE", 0)
-        monkeypatch.setattr("evercurrent.engine.spark.pool.SMALL_FILE", 0)
     chance = random.Random(seed)
     by_b, descending, nulls_first = chance.random() < 0.6, chance.random() < 0.5, chance.random() < 0.5
     order = SortKey(B if by_b else A, descending, nulls_first)

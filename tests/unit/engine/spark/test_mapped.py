@@ -179,6 +179,10 @@ def test_large_sorted_files_of_a_folder_have_copies(tmp_path: Path) -> None:
         Path(folder.path(segment.files[0]) + UNFINISHED).touch()  # of a process that was killed
         assert folder.remove(segment.files) > segment.bytes
         assert not list(tmp_path.rglob("*.map*"))
+    dense = table.set_column(0, "c0", pyarrow.array(range(200_000))).select(["c0", "w"])
+    segment = folder.write("s", dense)
+    assert segment.bytes < SMALL_FILE
+    assert pool.copy(segment.files[0]) is not None, "few bytes, but many rows"
     assert pool.copy(folder.write("small", table.slice(0, 10)).files[0]) is None
     assert pool.copy(folder.write("unsorted", table).files[0]) is None
 
