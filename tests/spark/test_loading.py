@@ -10,7 +10,8 @@ import pyarrow.parquet
 import pytest
 
 import evercurrent as ec
-from evercurrent.engine.spark import engine, frames, mapped
+from evercurrent.engine.spark import building, engine, frames, mapped
+from evercurrent.engine.spark.building import scattered
 from evercurrent.warehouse import filling
 from evercurrent.warehouse.database import Warehouse
 
@@ -81,6 +82,34 @@ def test_files_are_sorted_and_views_are_filled_over_them(
     assert db.verify(), str(db.verify())
     assert len(db._core.table_segments("line").segments) == 2  # nothing was written again
     db.execute("DELETE FROM line WHERE o = 7")
+    assert db.verify(), str(db.verify())
+
+
+@pytest.mark.parametrize("sample", [500, building.SAMPLE])
+def test_rows_are_added_up_before_or_after_they_travel(
+    spark: SparkSession, db: Warehouse, tmp_path: Path, sample: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sample tells which is better, and both give the same."""
+    db.apply({"line": parquet(spark, tmp_path / "lines")})
+    for module in (engine, frames):
+        monkeypatch.setattr(module, "LARGE_ROWS", 1000)
+    monkeypatch.setattr(frames, "SORTED_ROWS", 1000)
+    monkeypatch.setattr(building, "SAMPLE", sample)
+    monkeypatch.setattr(filling, "DRIVER_ENTRIES", 1000)
+    answers: dict[tuple[str, ...], bool] = {}
+
+    def told(frame: Any, keys: Any, rows: float) -> bool:
+        answers[tuple(keys)] = scattered(frame, keys, rows)
+        return answers[tuple(keys)]
+
+    monkeypatch.setattr(building, "scattered", told)
+    db.execute("CREATE VIEW kinds AS SELECT kind, sum(price) AS total FROM line GROUP BY kind")
+    assert answers == {("c0",): False}, "seven kinds are left of all rows"
+    answers.clear()
+    db.execute("CREATE VIEW pairs AS SELECT a.o, a.price, b.kind FROM line a JOIN line b ON a.o = b.o")
+    assert answers and all(answers.values()), "of four rows of an order hardly two are alike"
+    assert db.verify(), str(db.verify())
+    db.execute("DELETE FROM line WHERE o < 70; UPDATE line SET kind = NULL WHERE o BETWEEN 100 AND 150")
     assert db.verify(), str(db.verify())
 
 

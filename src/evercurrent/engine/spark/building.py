@@ -10,15 +10,17 @@ comes last find anything: what a state holds at the end is one query over what t
 Rows need not be added up where they cannot meet: a state that promises weight 1 and is filled by one rule from a delta in
 which each row stands once has each entry once. Inputs may be a sum of segments (`Segment.net`): rules are linear, so it is
 enough to add up what they leave of them. Rows are parted by ranges of the order in which they are written before they are
-added up: equal rows meet in one range, and one exchange serves both.
+added up: equal rows meet in one range, and one exchange serves both. Where adding up leaves few of them it is better to do so
+before they travel; a sample tells (`scattered`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from math import inf
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from evercurrent.delta.program import Fixpoint, Keyed, Linear, Lookup, Program, Relation, Rule
 from evercurrent.engine.spark.files import Segment
@@ -29,6 +31,9 @@ from evercurrent.engine.spark.run import Run
 from evercurrent.engine.spark.schedule import inner_relations
 from evercurrent.engine.spark.shapes import Shape, consolidate, exact, relation_schema
 from evercurrent.term.walk import columns_of
+
+SAMPLE = 32_768
+"""So many rows are looked at to see how many will be left of all when equal ones are added up."""
 
 
 class Build(Run):
@@ -52,6 +57,7 @@ class Build(Run):
             for rule in rules:
                 self.left[rule.into] = self.left.get(rule.into, 0) + (inf if rule.on in loops else 1)
         self.loose: set[str] = set()  # what was filled from sums of segments
+        self.joined: set[str] = set()  # what was filled by looking something up
         self.before = 0.0  # how many rows the target of a rule can have had before it
 
     # --- rules ---------------------------------------------------------------------------------------------
@@ -65,12 +71,17 @@ class Build(Run):
         self.before = self.bounds.get(rule.into, 0)
         super().write_down(rule, delta, segment)
         self.left[rule.into] -= 1
+        if looked_up and not self.worth(rule):
+            self.joined.add(rule.into)
+
+    def worth(self, rule: Rule) -> bool:
+        """Whether what a rule hands on is computed once and kept: what is joined for a state with bags is read by each of its
+        stores."""
+        bags = rule.into in self.shapes and self.shapes[rule.into].bags
+        return bool(bags) and any(isinstance(step, Lookup) for step in rule.steps)
 
     def pin(self, rule: Rule, flow: Flow) -> None:
-        """What is joined for a state with bags is read by each of its stores."""
-        if rule.into not in self.shapes or not self.shapes[rule.into].bags:
-            return
-        if not any(isinstance(step, Lookup) for step in rule.steps):
+        if not self.worth(rule):
             return
         used = {rule.count, *rule.columns, *rule.dependents}
         for a in rule.amounts:
@@ -124,7 +135,8 @@ class Build(Run):
                     continue
                 place = store if name in self.keep else f"{store}\0apart"
                 places[place] = store
-                wanted[place], afters[place] = self.whole(name, contents)
+                sorted_large = place == store and self.workshop.sorts(store, self.bounds.get(name, inf))
+                wanted[place], afters[place] = self.whole(name, contents, parted=sorted_large)
                 bounds[place] = self.bounds.get(name, inf)
         moved = {}
         for r in linear:
@@ -152,8 +164,10 @@ class Build(Run):
         names = [name, *(shape.bag_store(i) for i in shape.bags)]
         return [(store, self.contents[store]) for store in names]
 
-    def whole(self, name: str, contents: Contents) -> tuple[DataFrame, Callable[[DataFrame], DataFrame]]:
-        """What was added to a store, and what is to be done to rows that lie together in one range."""
+    def whole(
+        self, name: str, contents: Contents, *, parted: bool = False
+    ) -> tuple[DataFrame, Callable[[DataFrame], DataFrame]]:
+        """What was added to a store, and what is to be done to rows that lie together in one range, if they are to be `parted`."""
         added = union(contents.pending)
         assert added is not None
         schema, shape = contents.schema, self.shapes[name]
@@ -164,9 +178,11 @@ class Build(Run):
         def summed(frame: DataFrame) -> DataFrame:
             return consolidate(frame, schema)
 
-        if contents is not self.contents[name] or not shape.state.unique:
-            return summed(added), lambda frame: frame  # rows that are many become few before they travel
-        return added, single if self.alone(shape, name, len(contents.pending)) else summed
+        if contents is self.contents[name] and shape.state.unique:
+            return added, single if self.alone(shape, name, len(contents.pending)) else summed
+        if parted and name not in self.joined and scattered(added, contents.keys, self.bounds[name]):
+            return added, summed
+        return summed(added), lambda frame: frame  # rows that are many become few before they travel
 
     def alone(self, shape: Shape, filled: str, parts: int) -> bool:
         """Whether each entry of a state has been added once."""
@@ -183,6 +199,19 @@ class Build(Run):
 
     def broadcast(self, state: str) -> bool:
         return False
+
+
+def scattered(frame: DataFrame, keys: Sequence[str], rows: float) -> bool:
+    """Whether so many rows, of which a sample is cheap, hardly become fewer when those with equal keys are added up.
+
+    Law. Of n rows of D kinds, n much less than D, about n * n / 2D are of a kind that was there before. Rows that lie
+    together may be more alike than others: then D is taken for smaller than it is.
+    """
+    counts = (F.count("*").alias("n"), F.count_distinct(F.struct(*keys)).alias("d"))
+    found = frame.limit(SAMPLE).agg(*counts).collect()[0]
+    if found.n < SAMPLE:  # these are all
+        return bool(2 * found.d >= found.n)
+    return bool(found.n * found.n >= (found.n - found.d) * rows)
 
 
 def needs_entry(step: Lookup) -> bool:

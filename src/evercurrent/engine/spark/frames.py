@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from math import inf
+from math import ceil, inf
 
 import pyarrow
 import pyarrow.compute
@@ -95,7 +95,7 @@ class Workshop:
         To find the bounds of ranges Spark computes a frame once more. So what is joined or added up is first written as it
         comes; if it has turned out to be small, the driver sorts it.
         """
-        if not self.folder.orders.get(store) or SORTED_ROWS < bound < inf:
+        if not self.folder.orders.get(store) or self.sorts(store, bound):
             return self.by_executors(store, frame, after, bound)
         schema = frame.schema
         made = self.by_executors(f"{store}\0unsorted", after(frame) if after else frame, None, bound)
@@ -104,6 +104,10 @@ class Workshop:
         frame = self.session.read.schema(schema).parquet(*(self.folder.path(f) for f in made.files))
         return self.by_executors(store, frame, None, made.rows)
 
+    def sorts(self, store: str, bound: float) -> bool:
+        """Whether the executors sort what they write into a store, and do so at once, since it is cheap to compute."""
+        return self.large and bool(self.folder.orders.get(store)) and SORTED_ROWS < bound < inf
+
     def by_executors(self, store: str, frame: DataFrame, after: Arrange | None, bound: float) -> Segment:
         self.jobs += 1
         relative = self.folder.fresh(store)
@@ -111,7 +115,7 @@ class Workshop:
         types = self.folder.digested.get(store)
         if order:
             cores = self.session.sparkContext.defaultParallelism
-            parts = self.partitions if bound == inf else max(cores, int(bound) // FILE_ROWS)
+            parts = self.partitions if bound == inf else cores * max(1, ceil(bound / FILE_ROWS / cores))
             frame = frame.repartitionByRange(parts, *order)
         if after is not None:
             frame = after(frame)
