@@ -17,6 +17,7 @@ before they travel; a sample tells (`scattered`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import inf
 
 from pyspark.sql import DataFrame
@@ -26,7 +27,7 @@ from evercurrent.delta.program import Fixpoint, Keyed, Linear, Lookup, Program, 
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.frames import Workshop
 from evercurrent.engine.spark.kept import Contents, union
-from evercurrent.engine.spark.rules import Flow
+from evercurrent.engine.spark.rules import Flow, bag_of, entries_of, run_rule
 from evercurrent.engine.spark.run import Run
 from evercurrent.engine.spark.schedule import inner_relations
 from evercurrent.engine.spark.shapes import Shape, consolidate, exact, relation_schema
@@ -57,7 +58,9 @@ class Build(Run):
             for rule in rules:
                 self.left[rule.into] = self.left.get(rule.into, 0) + (inf if rule.on in loops else 1)
         self.loose: set[str] = set()  # what was filled from sums of segments
-        self.joined: set[str] = set()  # what was filled by looking something up
+        self.samples: dict[
+            str, list[DataFrame]
+        ] = {}  # what some rows of a delta have added to a store, by rule
         self.before = 0.0  # how many rows the target of a rule can have had before it
 
     # --- rules ---------------------------------------------------------------------------------------------
@@ -71,8 +74,18 @@ class Build(Run):
         self.before = self.bounds.get(rule.into, 0)
         super().write_down(rule, delta, segment)
         self.left[rule.into] -= 1
-        if looked_up and not self.worth(rule):
-            self.joined.add(rule.into)
+        if not looked_up:
+            flow = run_rule(rule, delta.limit(SAMPLE), self.states, False)
+            if flow is not None:
+                self.sample(rule, flow)
+
+    def sample(self, rule: Rule, flow: Flow) -> None:
+        """Plan what a rule makes of some rows; what is looked up would make even these dear."""
+        shape = self.shapes.get(rule.into)
+        if shape is not None:
+            self.samples.setdefault(rule.into, []).append(entries_of(rule, flow, shape))
+            for i in shape.bags:
+                self.samples.setdefault(shape.bag_store(i), []).append(bag_of(rule, flow, shape, i))
 
     def worth(self, rule: Rule) -> bool:
         """Whether what a rule hands on is computed once and kept: what is joined for a state with bags is read by each of its
@@ -90,6 +103,7 @@ class Build(Run):
         joined = flow.frame.select(*sorted({flow.names[n] for n in names}))
         flow.frame, rows = self.workshop.pinned(f"{rule.into}\0joined", joined)
         self.bounds[rule.into] = self.before + rows
+        self.sample(rule, replace(flow, frame=flow.frame.limit(SAMPLE)))
 
     def awaited(self, name: str) -> bool:
         """Whether a state is to be written before it is looked up."""
@@ -135,8 +149,10 @@ class Build(Run):
                     continue
                 place = store if name in self.keep else f"{store}\0apart"
                 places[place] = store
-                sorted_large = place == store and self.workshop.sorts(store, self.bounds.get(name, inf))
-                wanted[place], afters[place] = self.whole(name, contents, parted=sorted_large)
+                samples = self.samples.get(store, [])
+                parted = place == store and self.workshop.sorts(store, self.bounds.get(name, inf))
+                sample = samples[0] if parted and len(samples) == len(contents.pending) == 1 else None
+                wanted[place], afters[place] = self.whole(name, contents, sample)
                 bounds[place] = self.bounds.get(name, inf)
         moved = {}
         for r in linear:
@@ -165,9 +181,9 @@ class Build(Run):
         return [(store, self.contents[store]) for store in names]
 
     def whole(
-        self, name: str, contents: Contents, *, parted: bool = False
+        self, name: str, contents: Contents, sample: DataFrame | None = None
     ) -> tuple[DataFrame, Callable[[DataFrame], DataFrame]]:
-        """What was added to a store, and what is to be done to rows that lie together in one range, if they are to be `parted`."""
+        """What was added to a store, and what is to be done to rows that lie together in one range."""
         added = union(contents.pending)
         assert added is not None
         schema, shape = contents.schema, self.shapes[name]
@@ -180,7 +196,7 @@ class Build(Run):
 
         if contents is self.contents[name] and shape.state.unique:
             return added, single if self.alone(shape, name, len(contents.pending)) else summed
-        if parted and name not in self.joined and scattered(added, contents.keys, self.bounds[name]):
+        if sample is not None and scattered(sample, contents.keys, self.bounds[name]):
             return added, summed
         return summed(added), lambda frame: frame  # rows that are many become few before they travel
 
@@ -201,17 +217,19 @@ class Build(Run):
         return False
 
 
-def scattered(frame: DataFrame, keys: Sequence[str], rows: float) -> bool:
-    """Whether so many rows, of which a sample is cheap, hardly become fewer when those with equal keys are added up.
+def scattered(sample: DataFrame, keys: Sequence[str], rows: float) -> bool:
+    """Whether rows hardly become fewer when those with equal keys are added up: all that becomes of so many, by what becomes
+    of `SAMPLE` of them. Where next to nothing does, they are few in any case.
 
     Law. Of n rows of D kinds, n much less than D, about n * n / 2D are of a kind that was there before. Rows that lie
     together may be more alike than others: then D is taken for smaller than it is.
     """
     counts = (F.count("*").alias("n"), F.count_distinct(F.struct(*keys)).alias("d"))
-    found = frame.limit(SAMPLE).agg(*counts).collect()[0]
-    if found.n < SAMPLE:  # these are all
+    found = sample.agg(*counts).collect()[0]
+    left = rows * found.n / SAMPLE
+    if left <= found.n:  # these are all
         return bool(2 * found.d >= found.n)
-    return bool(found.n * found.n >= (found.n - found.d) * rows)
+    return bool(32 * found.n >= SAMPLE and found.n * found.n >= (found.n - found.d) * left)
 
 
 def needs_entry(step: Lookup) -> bool:
