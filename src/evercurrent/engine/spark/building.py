@@ -58,9 +58,7 @@ class Build(Run):
             for rule in rules:
                 self.left[rule.into] = self.left.get(rule.into, 0) + (inf if rule.on in loops else 1)
         self.loose: set[str] = set()  # what was filled from sums of segments
-        self.samples: dict[
-            str, list[DataFrame]
-        ] = {}  # what some rows of a delta have added to a store, by rule
+        self.samples: dict[str, list[DataFrame]] = {}  # what each rule adds to a store for some rows
         self.before = 0.0  # how many rows the target of a rule can have had before it
 
     # --- rules ---------------------------------------------------------------------------------------------
@@ -74,7 +72,7 @@ class Build(Run):
         self.before = self.bounds.get(rule.into, 0)
         super().write_down(rule, delta, segment)
         self.left[rule.into] -= 1
-        if not looked_up:
+        if not looked_up and self.workshop.large:
             flow = run_rule(rule, delta.limit(SAMPLE), self.states, False)
             if flow is not None:
                 self.sample(rule, flow)
@@ -87,14 +85,11 @@ class Build(Run):
             for i in shape.bags:
                 self.samples.setdefault(shape.bag_store(i), []).append(bag_of(rule, flow, shape, i))
 
-    def worth(self, rule: Rule) -> bool:
-        """Whether what a rule hands on is computed once and kept: what is joined for a state with bags is read by each of its
-        stores."""
-        bags = rule.into in self.shapes and self.shapes[rule.into].bags
-        return bool(bags) and any(isinstance(step, Lookup) for step in rule.steps)
-
     def pin(self, rule: Rule, flow: Flow) -> None:
-        if not self.worth(rule):
+        """What is joined for a state with bags is read by each of its stores."""
+        if rule.into not in self.shapes or not self.shapes[rule.into].bags:
+            return
+        if not any(isinstance(step, Lookup) for step in rule.steps):
             return
         used = {rule.count, *rule.columns, *rule.dependents}
         for a in rule.amounts:
@@ -229,7 +224,7 @@ def scattered(sample: DataFrame, keys: Sequence[str], rows: float) -> bool:
     left = rows * found.n / SAMPLE
     if left <= found.n:  # these are all
         return bool(2 * found.d >= found.n)
-    return bool(32 * found.n >= SAMPLE and found.n * found.n >= (found.n - found.d) * left)
+    return bool(found.n >= SAMPLE / 32 and found.n * found.n >= (found.n - found.d) * left)
 
 
 def needs_entry(step: Lookup) -> bool:
