@@ -1,0 +1,1 @@
+"""The campaigns: each file holds one kind of scenario and exports it as `CAMPAIGN`."""
