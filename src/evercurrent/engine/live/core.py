@@ -20,7 +20,7 @@ from evercurrent.engine.live.layout import Layout, Storage, lay_out
 from evercurrent.engine.live.lent import Loan
 from evercurrent.engine.live.plan import plan_for, reachable
 from evercurrent.engine.live.runtime.aggregates import factory
-from evercurrent.engine.live.runtime.fixpoint import Moving
+from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint
 from evercurrent.engine.live.runtime.journal import Entry, undo
 from evercurrent.engine.live.runtime.ordered import Groups
 from evercurrent.engine.live.triggers import Triggers
@@ -36,7 +36,7 @@ class Kept:
     """What a program takes over."""
 
     storages: dict[str, Storage] = field(default_factory=dict)
-    fixpoints: dict[str, Moving] = field(default_factory=dict)
+    fixpoints: dict[str, LiveFixpoint] = field(default_factory=dict)
     groups: dict[str, Groups] = field(default_factory=dict)
 
 
@@ -57,7 +57,7 @@ class Core:
             for s in program.states
         }
         self.fixpoints = {
-            r.name: kept.fixpoints[r.name] if r.name in kept.fixpoints else Moving(r)
+            r.name: kept.fixpoints[r.name] if r.name in kept.fixpoints else LiveFixpoint(r)
             for r in program.relations
             if isinstance(r, Fixpoint)
         }
@@ -288,9 +288,9 @@ class Core:
                     storage = self.storages[state]
                     return ((row, storage.weight(payload)) for row, payload in storage.entries())
                 case Fixpoint(name, loops):
-                    for moving, loop in zip(self.fixpoints[name].relations, loops, strict=True):
+                    for counted, loop in zip(self.fixpoints[name].relations, loops, strict=True):
                         if loop.name == relation:
-                            return moving.rows()
+                            return counted.rows()
         raise KeyError(relation)
 
     def _keyed_rows(self, r: Keyed) -> Iterator[tuple[Row, int]]:

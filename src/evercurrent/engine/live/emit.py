@@ -46,7 +46,7 @@ from evercurrent.engine.live.plan import (
     reachable,
 )
 from evercurrent.engine.live.rules import Place, Sink, write_rules
-from evercurrent.engine.live.runtime.fixpoint import Moving, Round, empty
+from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint, LoopRules, empty
 from evercurrent.engine.live.runtime.ordered import Groups, difference
 from evercurrent.term.emit.scope import Locals
 from evercurrent.term.emit.writer import Namespace, Writer, remark
@@ -80,7 +80,7 @@ class Emitter:
     program: Program
     storages: Mapping[str, Storage]
     groups: Mapping[str, Groups]
-    fixpoints: Mapping[str, Moving]
+    fixpoints: Mapping[str, LiveFixpoint]
     journal: list[Any]
     namespace: Namespace = field(default_factory=Namespace)
     numbers: dict[str, int] = field(default_factory=dict)
@@ -359,15 +359,15 @@ class Emitter:
         if private is not None:
             emptied = [path for name in sorted(private) for path in self.storages[name].paths]
             restart = self.namespace.define(f"restart_{n}", empty(emptied))
-        self.namespace.define("Round", Round)
+        self.namespace.define("LoopRules", LoopRules)
         bodies = ", ".join(f"d{self.numbers[loop.body]}" for loop in r.loops)
         given = ", ".join(f"d{self.numbers[outside(loop.body)]}" for loop in r.loops)
         inner = ", ".join(
             f"run_{self.numbers[loop.inner]}" if plan.rules.get(loop.inner) else "None" for loop in r.loops
         )
         with w.block(f"def stage_{n}():"):
-            w.line(f"round = Round(({bodies},), ({given},), ({inner},), settle_{n}, {restart})")
-            w.line(f"changes = x{n}.move(round, {'J' if journal else 'None'})")
+            w.line(f"rules = LoopRules(({bodies},), ({given},), ({inner},), settle_{n}, {restart})")
+            w.line(f"changes = x{n}.apply(rules, {'J' if journal else 'None'})")
             for i, loop in enumerate(r.loops):
                 if plan.rules.get(loop.name) or loop.name in watched:
                     w.line(f"delta = changes[{i}]")

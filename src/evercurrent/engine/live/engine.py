@@ -19,7 +19,7 @@ from evercurrent.engine.live.core import Core, Kept, moved
 from evercurrent.engine.live.layout import Storage, lay_out
 from evercurrent.engine.live.lean import lean
 from evercurrent.engine.live.lent import Lender, before, loans
-from evercurrent.engine.live.runtime.fixpoint import Moving
+from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint
 from evercurrent.errors import InternalError
 
 Contents = Callable[[str], Iterable[tuple[Row, int]]]
@@ -195,9 +195,9 @@ class LiveEngine:
     def sizes(self) -> dict[str, tuple[int, int]]:
         """For each state and fixpoint the number of entries and about how many bytes they take."""
         found = {name: (len(s), storage_bytes(s)) for name, s in self.core.storages.items()}
-        for name, moving in self.core.fixpoints.items():
-            tables = [t for r in moving.relations for t in (r.counts, r.outside)]
-            found[name] = (len(moving), sum(map(table_bytes, tables)))
+        for name, fixpoint in self.core.fixpoints.items():
+            tables = [t for r in fixpoint.relations for t in (r.counts, r.outside)]
+            found[name] = (len(fixpoint), sum(map(table_bytes, tables)))
         return found
 
     def source(self, relation: str | None = None) -> str:
@@ -255,4 +255,4 @@ def value_bytes(value: Any) -> int:
     return size + (counted() if callable(counted) else 0)
 
 
-__all__ = ["LiveEngine", "Moving"]
+__all__ = ["LiveEngine", "LiveFixpoint"]

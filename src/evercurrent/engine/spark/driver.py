@@ -26,13 +26,14 @@ from evercurrent.delta.program import (
     Ranked,
     Rule,
 )
+from evercurrent.delta.rederive import Change
 from evercurrent.delta.terms import columns_read
 from evercurrent.engine.spark.collecting import collected_rarely
 from evercurrent.engine.spark.columns import rows_to_arrow
 from evercurrent.engine.spark.entries import Entries, Group
 from evercurrent.engine.spark.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.finals import finalizer, made
-from evercurrent.engine.spark.fixpoint import Change, Recursion, between
+from evercurrent.engine.spark.fixpoint import Recursion, between
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.loops import loops
 from evercurrent.engine.spark.pool import Pool
@@ -130,21 +131,21 @@ class DriverRun:
         inside = [self.derivations(loop.body) for loop in fixpoint.loops]
         if not any(given) and not any(inside):
             return
-        recursion = Recursion(fixpoint, self.pool, self.stores)
-        self.recursions.append(recursion)
         linear = between(self.program, fixpoint)
 
-        def turn(moving: list[Change]) -> list[Change]:
+        def run_rules(moving: list[Change]) -> list[Change]:
             for loop, change in zip(fixpoint.loops, moving, strict=True):
                 self.follow(loop.inner, change)
             for r in linear:
                 self.follow(r.name, self.taken(r.name))
             return [self.derivations(loop.body) for loop in fixpoint.loops]
 
+        recursion = Recursion(fixpoint, self.pool, self.stores, run_rules)
+        self.recursions.append(recursion)
         for r in linear:  # what rules from outside have brought to relations inside
             self.follow(r.name, self.taken(r.name))
         inside = [[*a, *self.derivations(loop.body)] for a, loop in zip(inside, fixpoint.loops, strict=True)]
-        for loop, net in zip(fixpoint.loops, recursion.move(given, inside, turn), strict=True):
+        for loop, net in zip(fixpoint.loops, recursion.apply(given, inside), strict=True):
             delta = list(net.items())
             self.write(loop.name, tuple(c.type for c in loop.columns), delta)
             self.follow(loop.name, delta)

@@ -1,33 +1,26 @@
-"""Recursion, in rounds that the driver counts.
+"""Recursion on the driver: the derivations of a fixpoint, read from its stores as rows are touched.
 
-Delta            the net change of each relation of the loop, once, after the last round
-State            for each row the number of its derivations, and of those that read nothing of the loop: two stores
-Cost             the derivations of what comes, and of what may have rested on what goes; only rows that are touched are read
-Correct because  a row of a set that lost a derivation is taken out, with all that was derived from it, unless one from
-                 outside the loop holds it; then no count rests on itself, and rows that still have derivations come back
-                 (delete and rederive). Weights of a bag just add up.
+Delta            the net change of each relation of the recursion, once, after the last round
+State            for each row the number of its derivations, and of those that read nothing of the recursion: two stores
+Cost             the new derivations, and those of rows that might have rested on what was deleted; only touched rows are read
+Correct because  `delta.rederive` is
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow
 
 from evercurrent.data.zset import Row
 from evercurrent.delta.loops import inside
 from evercurrent.delta.program import Fixpoint, Linear, Loop, Program
+from evercurrent.delta.rederive import Change, RowDerivations, RunRules, TouchedRows
 from evercurrent.engine.spark.columns import rows_to_arrow
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.pool import Pool
 from evercurrent.engine.spark.shapes import row_schema
-from evercurrent.errors import EvaluationError, UnsupportedError
-
-Change = list[tuple[Row, int]]
-Turn = Callable[[list[Change]], list[Change]]
-"""Runs the rules of the loop over what moves; gives the derivations that come and go by it."""
-
-ROUNDS = 10_000
+from evercurrent.errors import UnsupportedError
 
 
 def counts_store(loop: Loop) -> str:
@@ -44,15 +37,8 @@ def loop_stores(fixpoint: Fixpoint) -> Iterator[tuple[str, Loop]]:
         yield outside_store(loop), loop
 
 
-def endless(limit: int) -> EvaluationError:
-    return EvaluationError(
-        f"the recursion has not come to an end after {limit} rounds",
-        hint="bound it with a condition, use UNION instead of UNION ALL, or raise the limit",
-    )
-
-
 def between(program: Program, fixpoint: Fixpoint) -> list[Linear]:
-    """Relations between a loop's deltas and its bodies: they move in every round."""
+    """Relations between a loop's deltas and its bodies: they are updated in every round."""
     found = []
     for r in inside(program, fixpoint):
         if not isinstance(r, Linear):
@@ -63,8 +49,8 @@ def between(program: Program, fixpoint: Fixpoint) -> list[Linear]:
     return found
 
 
-class Derivations:
-    """How often each row is derived: what is stored, read as rows are touched, and what is added."""
+class StoredCounts:
+    """How many derivations each row has: the stored counts of touched rows, and what the transaction adds."""
 
     def __init__(self, pool: Pool, loop: Loop, store: Store) -> None:
         self.pool, self.store = pool, store
@@ -72,7 +58,7 @@ class Derivations:
         self.old: dict[Row, int] = {}
         self.new: dict[Row, int] = {}
 
-    def touch(self, rows: Iterable[Row]) -> None:
+    def load(self, rows: Iterable[Row]) -> None:
         missing = {row for row in rows if row not in self.old}
         if not missing:
             return
@@ -84,124 +70,38 @@ class Derivations:
                 if row[:-1] in missing:
                     self.old[row[:-1]] += row[-1]
 
-    def add(self, row: Row, w: int) -> None:
-        self.new[row] = self.new.get(row, 0) + w
+    def add(self, row: Row, weight: int) -> None:
+        self.new[row] = self.new.get(row, 0) + weight
 
     def get(self, row: Row) -> int:
         return self.old.get(row, 0) + self.new.get(row, 0)
+
+    def size(self) -> int:
+        return self.store.rows + len(self.new)
 
     def added(self) -> pyarrow.Table:
         names = [f"c{i}" for i in range(len(self.types))]
         return rows_to_arrow(self.types, names, [(row, w) for row, w in self.new.items() if w], "w")
 
 
-class Recursion:
+class Recursion(RowDerivations):
     """One fixpoint in one transaction."""
 
-    def __init__(self, node: Fixpoint, pool: Pool, stores: Mapping[str, Store]) -> None:
-        self.node = node
+    def __init__(self, node: Fixpoint, pool: Pool, stores: Mapping[str, Store], rules: RunRules) -> None:
         self.pool = pool
-        self.counts = [
-            Derivations(pool, loop, stores.get(counts_store(loop), Store())) for loop in node.loops
-        ]
-        self.outside = [
-            Derivations(pool, loop, stores.get(outside_store(loop), Store())) for loop in node.loops
-        ]
-        self.now: list[dict[Row, bool]] = [{} for _ in node.loops]
-        self.before: list[dict[Row, int]] = [{} for _ in node.loops]
-        self.rounds = 0
+        self.counts = [StoredCounts(pool, x, stores.get(counts_store(x), Store())) for x in node.loops]
+        self.outside = [StoredCounts(pool, x, stores.get(outside_store(x), Store())) for x in node.loops]
+        touched = zip(node.loops, self.counts, self.outside, strict=True)
+        super().__init__(node, [TouchedRows(*x) for x in touched], rules)
 
-    def move(self, given: Sequence[Change], inside: Sequence[Change], turn: Turn) -> list[dict[Row, int]]:
-        """Work off derivations from outside and those that read the loop; gives the net change of each relation."""
-        changes = [[*a, *b] for a, b in zip(given, inside, strict=True)]
-        for i, change in enumerate(given):
-            self.outside[i].touch(row for row, _ in change)
-            for row, w in change:
-                self.outside[i].add(row, w)
-        self.count(changes)
-        if any(w < 0 for change in changes for _, w in change):
-            changes = self.delete(changes, turn)
-        self.insert(changes, turn)
-        return [self.net(i) for i in range(len(self.node.loops))]
-
-    def count(self, changes: Sequence[Change]) -> None:
-        for i, change in enumerate(changes):
-            self.counts[i].touch(row for row, _ in change)
-            self.outside[i].touch(row for row, _ in change)
-            known = len(self.before[i])
-            for row, w in change:
-                if row not in self.before[i]:
-                    held = self.counts[i].get(row)
-                    self.before[i][row] = int(held > 0) if self.node.loops[i].distinct else held
-                    self.now[i][row] = held > 0
-                self.counts[i].add(row, w)
-            # Rows that are made take room as those that are read do.
-            self.pool.spend(len(self.before[i]) - known)
-
-    def delete(self, changes: list[Change], turn: Turn) -> list[Change]:
-        late: list[Change] = [[] for _ in self.node.loops]
-        while any(changes):
-            leaving = []
-            for i, change in enumerate(changes):
-                leaving.append(self.leave(i, [x for x in change if x[1] < 0]))
-                late[i].extend(x for x in change if x[1] > 0)
-            if not any(leaving):
-                break
-            changes = self.turn(leaving, turn)
-            self.count(changes)
-        return late
-
-    def leave(self, i: int, lost: Change) -> Change:
-        if not self.node.loops[i].distinct:
-            return lost
-        leaving: Change = []
-        for row, _ in lost:
-            if self.now[i][row] and self.outside[i].get(row) <= 0:
-                self.now[i][row] = False
-                leaving.append((row, -1))
-        return leaving
-
-    def insert(self, changes: list[Change], turn: Turn) -> None:
-        loops = self.node.loops
-        coming = [self.enter(i, list(self.now[i])) if loops[i].distinct else c for i, c in enumerate(changes)]
-        while any(coming):
-            changes = self.turn(coming, turn)
-            self.count(changes)
-            coming = [
-                self.enter(i, [row for row, _ in c]) if loops[i].distinct else c
-                for i, c in enumerate(changes)
-            ]
-
-    def enter(self, i: int, rows: Iterable[Row]) -> Change:
-        coming: Change = []
-        for row in rows:
-            held = self.counts[i].get(row) > 0
-            if held != self.now[i][row]:
-                self.now[i][row] = held
-                coming.append((row, 1 if held else -1))
-        return coming
-
-    def turn(self, moving: list[Change], turn: Turn) -> list[Change]:
-        self.rounds += 1
-        limit = self.node.limit
-        if limit is None:
-            rows = sum(d.store.rows + len(d.new) for d in self.outside)
-            limit = max(ROUNDS, 2 * rows)
-        if self.rounds > limit:
-            raise endless(limit)
-        return turn(moving)
-
-    def net(self, i: int) -> dict[Row, int]:
-        distinct = self.node.loops[i].distinct
-        result = {}
-        for row, before in self.before[i].items():
-            after = int(self.now[i][row]) if distinct else self.counts[i].get(row)
-            if after != before:
-                result[row] = after - before
-        return result
+    def count(self, changes: list[Change]) -> None:
+        known = sum(len(r.before) for r in self.relations)
+        super().count(changes)
+        # Derived rows take room as rows that are read do.
+        self.pool.spend(sum(len(r.before) for r in self.relations) - known)
 
     def added(self) -> Iterator[tuple[str, pyarrow.Table]]:
-        """What is to be written to the stores of the loop."""
+        """The tables to be written to the stores of the recursion."""
         for loop, counts, outside in zip(self.node.loops, self.counts, self.outside, strict=True):
             yield counts_store(loop), counts.added()
             yield outside_store(loop), outside.added()

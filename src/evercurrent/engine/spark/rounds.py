@@ -1,14 +1,11 @@
-"""Recursion, in rounds of jobs: what `fixpoint` does with the driver's dictionaries, done with frames.
+"""Recursion by jobs: the derivations of a fixpoint as frames.
 
-Delta            the net change of each relation of the loop, once, after the last round
-State            the two stores of `fixpoint`, so that driver and jobs can take turns from batch to batch
-Cost             two jobs a round: the derivations that come and go by what moved; which rows move by those
-Correct because  it is delete and rederive again. Whether a row is in is (had derivations before the batch) + (its moves
-                 so far), and every decision is one sum over what is stored, derived and moved of the rows in question;
-                 each round is written to files, so no plan is longer than a round.
-
-    round of deletion     rows that are in, lost a derivation and have none from outside   leave
-    round of insertion    rows whose derivations say otherwise than their moves do         come (or go)
+Delta            the net change of each relation of the recursion, once, after the last round
+State            the two stores that the driver uses (`fixpoint`), so that either can go on where the other stopped
+Cost             two jobs a round: the derivations that change; the rows that leave or enter by those
+Correct because  `delta.rederive` is. Whether a row is present is (had derivations before the batch) + (how often it left
+                 or entered since), and every decision is one sum over what is stored, derived and moved of the rows in
+                 question; each round is written to files, so no plan is longer than a round.
 """
 
 from __future__ import annotations
@@ -21,15 +18,16 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from evercurrent.delta.program import Fixpoint, Loop
+from evercurrent.delta.rederive import rederive, require_rounds
 from evercurrent.engine.spark.files import EMPTY, Segment
-from evercurrent.engine.spark.fixpoint import counts_store, endless, outside_store
+from evercurrent.engine.spark.fixpoint import counts_store, outside_store
 from evercurrent.engine.spark.frames import BROADCAST_ROWS, LARGE_ROWS, Workshop
 from evercurrent.engine.spark.kept import Contents, Store, renamed, union
 from evercurrent.engine.spark.pile import Pile
 from evercurrent.engine.spark.shapes import W, consolidate, relation_schema, same
 
-Turn = Callable[[list[Segment]], list[Segment]]
-"""Runs the rules of the loop over what moves; gives the derivations that come and go by it, in files."""
+RunRules = Callable[[list[Segment]], list[Segment]]
+"""Runs the rules of the recursion over the rows that leave and enter; returns the derivations that change, in files."""
 
 JOB_ROUNDS = 1_000
 """So many rounds a recursion may take by jobs if it has no limit of its own."""
@@ -57,6 +55,7 @@ class Member:
         self.outside = Contents(workshop, self.schema, stores.get(outside_store(loop), Store()))
         self.added = Pile(workshop, counts_store(loop), self.schema)
         self.moves = Pile(workshop, f"{loop.name}\0delta", self.schema)
+        self.postponed: list[DataFrame] = []  # what a bag gains while rows are deleted
 
     def read(self, segment: Segment) -> DataFrame:
         return self.workshop.read(self.schema, [segment])
@@ -117,76 +116,74 @@ class Member:
         return {n: consolidate(f, self.schema) for n, p in parts.items() if (f := union(p)) is not None}
 
 
-class Rounds:
-    """One fixpoint in one transaction."""
+class FixpointJobs:
+    """One fixpoint in one transaction: `Derivations` whose changes are segments."""
 
-    def __init__(self, node: Fixpoint, workshop: Workshop, stores: Mapping[str, Store], turn: Turn) -> None:
+    def __init__(
+        self, node: Fixpoint, workshop: Workshop, stores: Mapping[str, Store], rules: RunRules
+    ) -> None:
         self.node = node
         self.workshop = workshop
         self.members = [Member(loop, workshop, stores) for loop in node.loops]
-        self.run_rules = turn
+        self.rules = rules
         self.rounds = 0
 
-    def move(
-        self, given: Sequence[Segment], inside: Sequence[Segment], *, beginning: bool
+    def apply(
+        self, outside: Sequence[Segment], inside: Sequence[Segment], *, beginning: bool
     ) -> dict[str, Segment]:
-        """Work off derivations from outside and those that read the loop; gives what `Member.net` names."""
-        for member, a, b in zip(self.members, given, inside, strict=True):
+        """Counts derivations from outside and inside the recursion; returns what `Member.net` names."""
+        for member, a, b in zip(self.members, outside, inside, strict=True):
             if a.rows:
                 member.outside.pending.append(member.read(a))
             member.count(a)
             member.count(b)
-        changes = [plus(a, b) for a, b in zip(given, inside, strict=True)]
-        late: list[list[DataFrame]] = [[] for _ in self.members]
-        if not beginning:
-            changes = self.delete(changes, late)
-        self.insert(changes, late)
+        changes = [plus(a, b) for a, b in zip(outside, inside, strict=True)]
+        rederive(self, changes, deletions=not beginning)
         wanted = {store: frame for member in self.members for store, frame in member.net().items()}
         return self.workshop.collect(wanted)
 
-    def delete(self, changes: list[Segment], late: list[list[DataFrame]]) -> list[Segment]:
-        """Take out what may have rested on what goes; `late` gathers what bags gain meanwhile."""
-        while any(c.rows for c in changes):
-            for member, change, more in zip(self.members, changes, late, strict=True):
-                if change.rows and not member.loop.distinct:
-                    more.append(member.read(change).where(F.col(W) > 0))
-            leaving = {
+    def has_rows(self, changes: list[Segment]) -> bool:
+        return any(c.rows for c in changes)
+
+    def leave(self, changes: list[Segment]) -> list[Segment]:
+        return self.decide(
+            {
                 i: (m.leaving(c), float(c.rows))
                 for i, (m, c) in enumerate(zip(self.members, changes, strict=True))
                 if c.rows
             }
-            moving = self.moved(leaving)
-            if not any(m.rows for m in moving):
-                break
-            changes = self.turn(moving)
-        return [EMPTY for _ in self.members]
+        )
 
-    def insert(self, changes: list[Segment], late: list[list[DataFrame]]) -> None:
-        coming: dict[int, tuple[DataFrame, float]] = {}
-        for i, (member, change, more) in enumerate(zip(self.members, changes, late, strict=True)):
+    def postpone(self, changes: list[Segment]) -> None:
+        for member, change in zip(self.members, changes, strict=True):
+            if change.rows and not member.loop.distinct:
+                member.postponed.append(member.read(change).where(F.col(W) > 0))
+
+    def restart(self) -> bool:
+        return False
+
+    def enter_touched(self) -> list[Segment]:
+        entering: dict[int, tuple[DataFrame, float]] = {}
+        for i, member in enumerate(self.members):
             if member.loop.distinct:
                 touched = union([*member.added.frames(), *member.moves.frames()])
                 if touched is not None:
-                    coming[i] = (member.coming(touched, float("inf")), float("inf"))
-            else:
-                gained = union([member.read(change)] if change.rows else more)
-                if gained is not None:
-                    coming[i] = (consolidate(gained, member.schema), float("inf"))
-        moving = self.moved(coming)
-        while any(m.rows for m in moving):
-            changes = self.turn(moving)
-            asked = {
-                i: (m.coming(m.read(c), c.rows), float(c.rows))
-                for i, (m, c) in enumerate(zip(self.members, changes, strict=True))
-                if c.rows and m.loop.distinct
-            }
-            found = self.moved(asked)
-            moving = [
-                f if m.loop.distinct else c for m, f, c in zip(self.members, found, changes, strict=True)
-            ]
+                    entering[i] = (member.coming(touched, float("inf")), float("inf"))
+            elif (gained := union(member.postponed)) is not None:
+                entering[i] = (consolidate(gained, member.schema), float("inf"))
+        return self.decide(entering)
 
-    def moved(self, frames: Mapping[int, tuple[DataFrame, float]]) -> list[Segment]:
-        """Decisions, made by one job and written down as moves."""
+    def enter(self, changes: list[Segment]) -> list[Segment]:
+        asked = {
+            i: (m.coming(m.read(c), c.rows), float(c.rows))
+            for i, (m, c) in enumerate(zip(self.members, changes, strict=True))
+            if c.rows and m.loop.distinct
+        }
+        found = self.decide(asked)
+        return [f if m.loop.distinct else c for m, f, c in zip(self.members, found, changes, strict=True)]
+
+    def decide(self, frames: Mapping[int, tuple[DataFrame, float]]) -> list[Segment]:
+        """Computes the rows that leave or enter, by one job, and records them."""
         names = {f"{self.members[i].loop.name}\0delta": i for i in frames}
         wanted = {name: frames[i][0] for name, i in names.items()}
         made = self.workshop.collect(wanted, {name: frames[i][1] for name, i in names.items()})
@@ -196,12 +193,10 @@ class Rounds:
             self.members[names[name]].move(segment)
         return result
 
-    def turn(self, moving: list[Segment]) -> list[Segment]:
+    def derive(self, moving: list[Segment]) -> list[Segment]:
         self.rounds += 1
-        limit = JOB_ROUNDS if self.node.limit is None else self.node.limit
-        if self.rounds > limit:
-            raise endless(limit)
-        changes = self.run_rules(moving)
+        require_rounds(self.rounds, JOB_ROUNDS if self.node.limit is None else self.node.limit)
+        changes = self.rules(moving)
         for member, change in zip(self.members, changes, strict=True):
             member.count(change)
         if sum(c.rows for c in changes) > LARGE_ROWS:

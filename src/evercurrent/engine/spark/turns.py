@@ -16,7 +16,7 @@ from evercurrent.engine.spark.files import EMPTY, Segment
 from evercurrent.engine.spark.fixpoint import between, counts_store, outside_store
 from evercurrent.engine.spark.kept import union
 from evercurrent.engine.spark.pile import Pile
-from evercurrent.engine.spark.rounds import Rounds, derivations
+from evercurrent.engine.spark.rounds import FixpointJobs, derivations
 from evercurrent.engine.spark.shapes import consolidate, relation_schema
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ class Turns:
         given, inside = (
             [made.get(store(x), EMPTY) for x in loops] for store in (outside_store, counts_store)
         )
-        rounds = Rounds(self.fixpoint, self.run.workshop, self.run.kept, self.turn)
-        return rounds.move(given, inside, beginning=self.run.beginning)
+        jobs = FixpointJobs(self.fixpoint, self.run.workshop, self.run.kept, self.turn)
+        return jobs.apply(given, inside, beginning=self.run.beginning)
 
     def turn(self, moving: list[Segment]) -> list[Segment]:
         made = self.turned(moving)
