@@ -7,9 +7,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?=
 WORKERS ?= 2
+MINUTES ?= 10
+FUZZ_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv java demo demo-live test test-fast lint bench docs clean
+.PHONY: help venv java demo demo-live test test-fast fuzz lint bench docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +30,9 @@ test: java lint ## Check the style and the types, then run all tests: those with
 
 test-fast: $(STAMP) ## Run the tests that are quick and need no Spark
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not spark and not slow" $(PYTEST_ARGS)
+
+fuzz: java $(STAMP) ## Compare random scenarios with independent oracles for some time: make fuzz MINUTES=10
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(FUZZ_ARGS)
 
 lint: $(STAMP) ## Check style, format, types and layers
 	$(BIN)/ruff check .

@@ -51,22 +51,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One Spark session for all tests: two threads, ANSI mode, two shuffle partitions, UTC."""
-    from pyspark.sql import SparkSession
+    from tests.spark_session import small_session
 
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("evercurrent-tests")
-        .config("spark.sql.ansi.enabled", "true")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.memory", "1g")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
+    session = small_session("evercurrent-tests")
     yield session
     session.stop()
 

@@ -1,5 +1,16 @@
 """Random campaigns against independent oracles: `make fuzz MINUTES=10`, and a fixed budget in `make test`.
 
-campaign    what a campaign is: one scenario for each seed, a tally of what was compared, a difference that was found
-campaigns   one file for each kind of scenario
+campaign            what a campaign is: one scenario for each seed, a tally of what was compared, a difference that was found
+campaigns           one file for each kind of scenario
+roster              the campaigns by name, and their shares of the time
+histories           a history over tables as data, followed by a database and DuckDB
+random_histories    draws such histories
+object_histories    a history over objects as data, followed by a database and the OQL oracle
+shortening          makes the history of a difference short
+runner              runs campaigns for a time
+workers             the processes that run scenarios
+report              what a run says
+matrix_report       the matrix of functions and positions
+found               differences as scripts; the folder `found` holds those that were mended
+budget              the seeds that `make test` runs
 """

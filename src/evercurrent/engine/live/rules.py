@@ -149,10 +149,13 @@ def _write_branch(place: Place, scope: Scope, branch: Branch, row: str, weight: 
 def write_target(place: Place, scope: Scope, rule: Rule, row: str | None) -> None:
     """The addition that a rule ends in; `row` is the local that holds the whole row, if one does."""
     target = place.targets[rule.into]
+    before = len(place.writer.lines)
     if isinstance(target, Target):
         Addition(scope, place.namespace, target, rule).write(row)
     else:
         _write_to_sink(scope, target, rule, row)
+    if len(place.writer.lines) == before:
+        place.writer.line("pass")  # every sum adds zero, and nobody reads the weight
 
 
 def open_step(place: Place, scope: Scope, step: Step) -> None:
