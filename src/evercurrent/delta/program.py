@@ -281,7 +281,8 @@ class Assumption:
 
     Under it the delta of the parent joins with no child, and the program keeps no state for that. An engine orders the
     inputs of a transaction so that it holds (children go first, parents come first); the database notices a transaction
-    that breaks it (an update of a referenced parent's `columns`) and recompiles the program without.
+    that breaks it (an update of a referenced parent's `columns`) and recompiles the program without. A parent row that is
+    replaced by one with equal `columns` is deleted and inserted at one moment, for its children may stay.
     """
 
     child: str

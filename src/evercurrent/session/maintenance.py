@@ -16,7 +16,7 @@ from evercurrent.catalog.dependencies import base_tables, view_order
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.live.engine import LiveEngine
 from evercurrent.engine.live.lent import Lender
-from evercurrent.session.assumptions import broken
+from evercurrent.session.assumptions import HARMLESS, Verdict, examine_parents
 from evercurrent.session.compile import Design, compile_all, hybrid_relations
 from evercurrent.session.lazy import Lazy
 from evercurrent.session.query import run_query
@@ -76,35 +76,40 @@ class Maintenance:
         self.design, self.engine, self.lazy, self.full = Design(), LiveEngine(), Lazy(), {}
         self.install(catalog, design, tables)
 
-    def broken(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store]) -> frozenset[tuple[str, str]]:
-        """The (child, parent) pairs of which the program assumes what this change breaks."""
-        return broken(self.design.program.assumptions, deltas, stores)
+    def examine(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store]) -> Verdict:
+        """Checks a transaction against what the program assumes of parents and children."""
+        assumptions = self.design.program.assumptions
+        return examine_parents(assumptions, deltas, stores) if assumptions else HARMLESS
 
-    def relax(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store], tables: Contents) -> bool:
-        """Give up the assumptions that this change breaks: compile without them, and keep what that needs.
+    def relax(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store], tables: Contents) -> Verdict:
+        """Gives up the assumptions that this change breaks: compiles without them, and fills the states that this needs.
 
-        The rows of no view change by this, so it need not be undone. Says whether there were any.
+        The rows of no view change by this, so it need not be undone. A program without an assumption may make another one, so
+        the change is checked until it breaks none.
         """
-        if not self.design.program.assumptions or not (pairs := self.broken(deltas, stores)):
-            return False
-        catalog, design = compile_all(self.catalog, self.design, self.design.refused | pairs)
-        self.install(catalog, design, tables)
-        for child, parent in sorted(pairs):
-            self.notes.append(
-                f"{parent} changed while rows of {child} referred to it: since then it is no longer assumed "
-                f"that it does not, and more is kept"
-            )
-        return True
+        verdict = self.examine(deltas, stores)
+        while verdict.broken:
+            catalog, design = compile_all(self.catalog, self.design, self.design.refused | verdict.broken)
+            self.install(catalog, design, tables)
+            for child, parent in sorted(verdict.broken):
+                self.notes.append(
+                    f"{parent} changed while rows of {child} referred to it: since then it is no longer assumed "
+                    f"that it does not, and more is kept"
+                )
+            verdict = self.examine(deltas, stores)
+        return verdict
 
     # --- one transaction -----------------------------------------------------------------------------------
 
-    def apply(self, deltas: Mapping[str, ZSet], tables: Contents, watch: Iterable[str]) -> dict[str, ZSet]:
-        """Move everything by the changes of tables; the changes of the watched views and assertions."""
+    def apply(
+        self, deltas: Mapping[str, ZSet], tables: Contents, watch: Iterable[str], verdict: Verdict
+    ) -> dict[str, ZSet]:
+        """Applies the changes of tables to all views; returns the changes of the watched views and assertions."""
         result = self._apply_full(deltas, tables) if self.design.recomputed else {}
         views = self.design.program.views
         watched = {name: views[name] for name in watch if name in views}
         moving = {**deltas, **result} if result else deltas
-        changes = self.engine.apply(moving, frozenset(watched.values()))
+        changes = self.engine.apply(moving, frozenset(watched.values()), verdict.together)
         if self.lazy.inputs:
             self.lazy.note(moving)
             lazy = {name: self.design.relation(name) for name in watch if name in self.design.lazy}

@@ -102,13 +102,15 @@ class Session:
             return
         patches += examine(self.stores, self.rules, deltas, self.children)
         named = {self.stores[name].table.name: delta for name, delta in deltas.items()}
-        if self.maintenance.relax(deltas, self.stores, self.table_rows):
+        verdict = self.maintenance.examine(deltas, self.stores)
+        if verdict.broken:
+            verdict = self.maintenance.relax(deltas, self.stores, self.table_rows)
             self.refresh_feeds()
         try:
             self.committing = transaction
             for patch in patches:
                 patch.apply()
-            moved = self.maintenance.apply(named, self.table_rows, self._watched())
+            moved = self.maintenance.apply(named, self.table_rows, self._watched(), verdict)
             if moved:
                 self._check_assertions(moved)
             if self.subscribers.watched:
@@ -223,11 +225,12 @@ class Session:
         except ConstraintError:
             # The program may rely on constraints that do not hold yet; the definition does not.
             return self._pending_from_scratch(name)
-        if self.maintenance.broken(deltas, self.stores):
+        verdict = self.maintenance.examine(deltas, self.stores)
+        if verdict.broken:
             return self._pending_from_scratch(name)
         named = {self.stores[key].table.name: delta for key, delta in deltas.items()}
         try:
-            self.maintenance.apply(named, self.pending_rows, ())
+            self.maintenance.apply(named, self.pending_rows, (), verdict)
             return ZSet(self.maintenance.rows(name).items())
         finally:
             self.maintenance.undo()

@@ -342,8 +342,12 @@ class Variant:
         if run is not None:
             run(rows)
 
-    def transact(self, deltas: Mapping[str, ZSet | Iterable[tuple[Row, int]]]) -> dict[str, ZSet]:
-        """What goes, children before parents; what comes, parents before children; then what is derived."""
+    def transact(
+        self,
+        deltas: Mapping[str, ZSet | Iterable[tuple[Row, int]]],
+        together: Mapping[str, Mapping[Row, int]],
+    ) -> dict[str, ZSet]:
+        """Runs deletions, children before parents; the parts `together`; insertions, parents before children; what is derived."""
         if self.out:
             self.out.clear()
         changes = {n: d if isinstance(d, ZSet) else ZSet(d) for n, d in deltas.items()}
@@ -354,12 +358,17 @@ class Variant:
                 run(signed(delta.weights) if len(delta.weights) > 1 else delta.weights.items())
                 finish()
         else:
+            parts = changes
+            if together:
+                parts = {n: without(d, together[n]) if n in together else d for n, d in changes.items()}
             for name, run in reversed(self.inputs):
-                if run is not None and name in changes:
-                    run([item for item in changes[name].weights.items() if item[1] < 0])
+                if run is not None and name in parts:
+                    run([item for item in parts[name].weights.items() if item[1] < 0])
+            for name, rows in together.items():
+                self.run(name, signed(rows))
             for name, run in self.inputs:
-                if run is not None and name in changes:
-                    run([item for item in changes[name].weights.items() if item[1] > 0])
+                if run is not None and name in parts:
+                    run([item for item in parts[name].weights.items() if item[1] > 0])
             self.finish()
         return {name: self._moved(n, name, changes, given) for n, name, given in self.watched}
 
@@ -369,6 +378,13 @@ class Variant:
             return changes.get(name, delta)
         delta.weights = self.out.get(n, delta.weights)
         return delta
+
+
+def without(delta: ZSet, rows: Mapping[Row, int]) -> ZSet:
+    """A delta without these rows."""
+    result = ZSet()
+    result.weights = {row: weight for row, weight in delta.weights.items() if row not in rows}
+    return result
 
 
 FAILING = frozenset(("single", "sum", "avg"))

@@ -53,7 +53,7 @@ from evercurrent.term.emit.writer import Namespace, Writer, remark
 from evercurrent.term.functions.table import NAMES
 
 
-def signed(delta: dict[Any, int]) -> list[tuple[Any, int]]:
+def signed(delta: Mapping[Any, int]) -> list[tuple[Any, int]]:
     """The entries of a delta, what goes before what comes (law P2)."""
     items = list(delta.items())
     if len(items) > 1 and min(delta.values()) < 0:

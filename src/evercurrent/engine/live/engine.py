@@ -24,6 +24,7 @@ from evercurrent.errors import InternalError
 
 Contents = Callable[[str], Iterable[tuple[Row, int]]]
 Delta = ZSet | Iterable[tuple[Row, int]]
+NONE: Mapping[str, Mapping[Row, int]] = {}
 
 
 class LiveEngine:
@@ -131,8 +132,16 @@ class LiveEngine:
 
     # --- transactions --------------------------------------------------------------------------------------
 
-    def apply(self, deltas: Mapping[str, Delta], watch: Collection[str] = ()) -> dict[str, ZSet]:
-        """One transaction over several inputs; on any exception everything is as before."""
+    def apply(
+        self,
+        deltas: Mapping[str, Delta],
+        watch: Collection[str] = (),
+        together: Mapping[str, Mapping[Row, int]] = NONE,
+    ) -> dict[str, ZSet]:
+        """One transaction over several inputs; on any exception everything is as before.
+
+        `together` are parts of the deltas whose deletions and insertions are one step: no rule of another input runs in between.
+        """
         core = self.core
         core.journal.clear()
         core.ahead = False
@@ -144,7 +153,7 @@ class LiveEngine:
             core.flush()
         variant = core.transactions(watch)
         try:
-            moved_by = variant.transact(deltas)
+            moved_by = variant.transact(deltas, together)
         except BaseException as error:
             core.undo()
             if not isinstance(error, Exception):
