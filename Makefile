@@ -9,9 +9,10 @@ PYTEST_ARGS ?=
 WORKERS ?= 2
 MINUTES ?= 10
 FUZZ_ARGS ?=
+MUTANT_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv java demo demo-live test test-fast fuzz lint bench docs clean
+.PHONY: help venv java demo demo-live test test-fast fuzz mutants lint bench docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +34,9 @@ test-fast: $(STAMP) ## Run the tests that are quick and need no Spark
 
 fuzz: java $(STAMP) ## Compare random scenarios with independent oracles for some time: make fuzz MINUTES=10
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(FUZZ_ARGS)
+
+mutants: java $(STAMP) ## Put deliberate bugs into copies of the package, and see the fixed budget catch each
+	$(BIN)/python -m tests.fuzz.mutate $(MUTANT_ARGS)
 
 lint: $(STAMP) ## Check style, format, types and layers
 	$(BIN)/ruff check .

@@ -13,4 +13,6 @@ report              what a run says
 matrix_report       the matrix of functions and positions
 found               differences as scripts; the folder `found` holds those that were mended
 budget              the seeds that `make test` runs
+mutants             deliberate bugs, which the budget must catch
+mutate              runs the budget against them: `make mutants`
 """

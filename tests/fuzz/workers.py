@@ -20,10 +20,10 @@ from typing import Any
 from tests.fuzz.campaign import Difference, Tally
 from tests.fuzz.roster import campaign
 
-LIMIT = 150.0
+LIMIT = 300.0
 """Seconds after which a scenario is taken for one that hangs. Minimising a difference takes up to 40 of them."""
 
-SPARK_LIMIT = 400.0
+SPARK_LIMIT = 600.0
 
 
 @dataclass

@@ -15,6 +15,9 @@ from tests.laws.schemas import Table
 Output = list[tuple[str, str]]
 """Names and kinds of a query's columns."""
 
+KEY, REFERENCE = ".k", ".p"
+"""How columns end that are keys, and that refer to keys: joins along references are drawn more often."""
+
 
 @dataclass
 class Grammar:
@@ -254,6 +257,8 @@ class Grammar:
         if kind == "CROSS JOIN":
             return f"{left} CROSS JOIN {right}", left_scope + right_scope
         pairs = [(a, b) for a in left_scope for b in right_scope if a.kind == b.kind]
+        along = [(a, b) for a, b in pairs if {a.text[-2:], b.text[-2:]} == {REFERENCE, KEY}]
+        pairs = along if along and self.c.chance(60) else pairs
         a, b = self.c.pick(pairs) if pairs else (left_scope[0], right_scope[0])
         on = f"{a.text} = {b.text}" if pairs else "TRUE"
         if self.c.chance(10) and pairs and a.kind in ORDERED:

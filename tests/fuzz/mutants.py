@@ -1,0 +1,170 @@
+"""Deliberate bugs, which the fixed budget must catch: a test that cannot fail is no test.
+
+A mutant is a small change of the source: some text, which must stand exactly once in the package, and what replaces it. It
+is applied to a copy of the package in a folder of its own (`mutate`), never to the tree.
+
+    Mutant("min-after-deletion", old="if args == self.first:", new="if False:", likely=("views",))
+
+`likely` are the campaigns that are tried first; all others of the budget follow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One deliberate bug. `spark`: only campaigns on Spark can see it."""
+
+    name: str
+    old: str
+    new: str
+    likely: tuple[str, ...] = ("views",)
+    spark: bool = False
+
+
+DELTAS = (
+    Mutant(
+        "anti join with the wrong sign",
+        "signs: list[Term] = [weight] if sign > 0 else [MINUS_ONE, weight]",
+        "signs: list[Term] = [weight]",
+        ("plans", "views"),
+    ),
+    Mutant(
+        "left join keeps its padding",
+        "            return [(1, False), (-1, True)]",
+        "            return [(1, False)]",
+        ("plans", "views"),
+    ),
+    Mutant(
+        "sum of no values is zero",
+        "            return unless_empty(counted(a, parts), check(total, a.type), scalar)",
+        "            return check(total, a.type)",
+        ("plans", "views"),
+    ),
+    Mutant(
+        "NULL counts as a value",
+        "    conditions = [c for x in a.args for c in not_null(x)]",
+        "    conditions: list[Term] = []",
+        ("views", "plans"),
+    ),
+    Mutant(
+        "EXCEPT ALL as EXCEPT",
+        'count = case(((call("gt", side, other), call("ring_sub", side, other)),), ZERO)',
+        'count = case(((call("gt", side, other), ONE),), ZERO)',
+        ("plans", "views"),
+    ),
+    Mutant(
+        "deletions are skipped where several tables change",
+        "run([item for item in changes[name].weights.items() if item[1] < 0])",
+        "run([item for item in changes[name].weights.items() if item[1] < -1])",
+    ),
+    Mutant(
+        "insertions before deletions",
+        "        items.sort(key=_is_positive)",
+        "        pass",
+        ("views", "plans"),
+    ),
+)
+
+STATES = (
+    Mutant(
+        "an index keeps a deleted entry", "        bucket.pop(rest, None)\n", "        pass\n", ("views",)
+    ),
+    Mutant(
+        "an index misses new entries",
+        "    def put_others(self, payload: str) -> None:\n",
+        "    def put_others(self, payload: str) -> None:\n        return\n",
+        ("plans", "views"),
+    ),
+    Mutant(
+        "minimum stays after its deletion",
+        "            if args == self.first:\n                self.first = NONE",
+        "            if args == self.first and not self.counts:\n                self.first = NONE",
+        ("plans", "views"),
+    ),
+    Mutant(
+        "DISTINCT counts every change",
+        "        if (held > 0) != (count > 0):",
+        "        if held != count:",
+        ("views",),
+    ),
+    Mutant(
+        "top-k is not refilled",
+        "        return self.end > 0 and not group[self.end - 1][0] < self.sort(row)",
+        "        return self.end > 0 and group[self.end - 1][0] > self.sort(row)",
+        ("plans", "views"),
+    ),
+    Mutant(
+        "recursion deletes without rederiving",
+        "            supported = self.counts.get(row) > 0",
+        "            supported = self.counts.get(row) > 0 and not self.before.get(row)",
+        ("views",),
+    ),
+    Mutant(
+        "recursion trusts a cycle",
+        "            if self.present[row] and self.outside.get(row) <= 0:",
+        "            if self.present[row] and self.counts.get(row) <= 0:",
+        ("views",),
+    ),
+    Mutant(
+        "infinity never leaves a sum",
+        "        ups += weight",
+        "        ups += abs(weight)",
+        ("views",),
+    ),
+    Mutant(
+        "window reads a row once",
+        "rows = [row for _, row in group for _ in range(self._weight(row))]",
+        "rows = [row for _, row in group]",
+        ("views",),
+    ),
+)
+
+TRANSACTIONS = (
+    Mutant(
+        "undo forgets the first change",
+        "    for where, key, old in reversed(journal):",
+        "    for where, key, old in reversed(journal[1:]):",
+        ("views", "faults"),
+    ),
+    Mutant(
+        "undo of sorted groups is forgotten",
+        '                self.w.line(f"journal(({group}.{inverse}, {group_key}, {row}))")',
+        "                pass",
+        ("views", "faults"),
+    ),
+    Mutant(
+        "an undone transaction waits for lazy views",
+        "    def undo(self) -> None:\n        self._moved = None\n",
+        "    def undo(self) -> None:\n",
+        ("views",),
+    ),
+    Mutant(
+        "lazy views drop weights",
+        "total.add(tuple(v if i in used else None for i, v in enumerate(row)), weight)",
+        "total.add(tuple(v if i in used else None for i, v in enumerate(row)), 1 if weight > 0 else -1)",
+        ("views",),
+    ),
+    Mutant(
+        "a parent may leave its children",
+        "if key not in patch.after and counts.get(key)]",
+        "if key not in patch.after and counts.get(key) and not patch.after]",
+        ("views",),
+    ),
+    Mutant(
+        "a key may be there twice",
+        "        if free and len(after) == len(inserted) and not",
+        "        if len(after) == len(inserted) and not",
+        ("views",),
+    ),
+    Mutant(
+        "subscribers hear of rows that stay",
+        "        return [self._give(row) for row in self._delta.deleted()]",
+        "        return [self._give(row) for row, w in self._delta.items() for _ in range(abs(w))]",
+        ("views",),
+    ),
+)
+
+MUTANTS = (*DELTAS, *STATES, *TRANSACTIONS)

@@ -1,0 +1,142 @@
+"""Runs the fixed budget against each mutant: `python -m tests.fuzz.mutate`, or `make mutants`.
+
+    --only TEXT     the mutants whose name contains this; may be given several times
+    --no-spark      without those that only campaigns on Spark can see
+
+Each mutant is a copy of the package in a temporary folder, first on the path of a process of its own, which runs scenarios of the
+budget until one fails. Two processes run side by side. A mutant that survives fails the run; so does one whose text is not
+found exactly once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.fuzz.budget import CAUGHT
+from tests.fuzz.mutants import MUTANTS, Mutant
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "evercurrent"
+LIMIT = 400
+PROCESSES = 2
+
+
+class NotApplicable(Exception):
+    """The text of a mutant does not stand exactly once in the package."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`caught` says by which campaign and seed; empty if the mutant survived."""
+
+    mutant: Mutant
+    caught: str
+    seconds: float
+
+
+def place_of(mutant: Mutant, package: Path = PACKAGE) -> Path:
+    """Returns the file that holds the text of the mutant."""
+    found = [p for p in sorted(package.rglob("*.py")) if mutant.old in p.read_text()]
+    times = sum(p.read_text().count(mutant.old) for p in found)
+    if times != 1:
+        where = ", ".join(str(p.relative_to(package)) for p in found) or "no file"
+        raise NotApplicable(
+            f"the text of the mutant {mutant.name!r} stands {times} times in the package ({where}): {mutant.old}"
+        )
+    return found[0]
+
+
+def copy_with(mutant: Mutant, folder: Path) -> None:
+    """Copies the package into the folder, with the bug."""
+    where = place_of(mutant).relative_to(PACKAGE)
+    shutil.copytree(PACKAGE, folder / "evercurrent", ignore=shutil.ignore_patterns("__pycache__"))
+    patched = folder / "evercurrent" / where
+    patched.write_text(patched.read_text().replace(mutant.old, mutant.new))
+
+
+def run(mutant: Mutant) -> Verdict:
+    """Runs the budget against a mutant until a scenario fails."""
+    start = monotonic()
+    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+        copy_with(mutant, Path(folder))
+        path = os.pathsep.join([folder, str(ROOT)])
+        try:
+            done = subprocess.run(
+                [
+                    sys.executable,
+                    "-m",
+                    "tests.fuzz.budget",
+                    folder,
+                    "spark" if mutant.spark else "here",
+                    *mutant.likely,
+                ],
+                cwd=ROOT,
+                env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+                capture_output=True,
+                text=True,
+                timeout=LIMIT,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Verdict(mutant, "the budget hung", monotonic() - start)
+    if done.returncode not in (0, CAUGHT):
+        raise RuntimeError(f"the budget could not run against {mutant.name!r}:\n{done.stdout}{done.stderr}")
+    last = (done.stdout.strip().splitlines() or [""])[-1]
+    return Verdict(mutant, last if done.returncode else "", monotonic() - start)
+
+
+def show(verdicts: Sequence[Verdict]) -> Table:
+    table = Table(title="Mutants against the fixed budget")
+    for name in ("mutant", "caught by", "seconds"):
+        table.add_column(name, justify="right" if name == "seconds" else "left")
+    for v in verdicts:
+        table.add_row(v.mutant.name, v.caught or "[red]survived[/red]", f"{v.seconds:.1f}")
+    return table
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.fuzz.mutate", description="Deliberate bugs against the budget."
+    )
+    parser.add_argument(
+        "--only", action="append", help="the mutants whose name contains this; may be repeated"
+    )
+    parser.add_argument("--spark", action=argparse.BooleanOptionalAction, default=True)
+    chosen = parser.parse_args(arguments)
+    console = Console()
+    mutants = [m for m in MUTANTS if not chosen.only or any(text in m.name for text in chosen.only)]
+    left_out = [m.name for m in mutants if m.spark and not chosen.spark]
+    if left_out:
+        console.print(f"[yellow]without Spark, so not run: {', '.join(left_out)}[/yellow]")
+    mutants = [m for m in mutants if m.name not in left_out]
+    try:
+        for m in mutants:
+            place_of(m)
+    except NotApplicable as problem:
+        console.print(str(problem), markup=False)
+        return 1
+    verdicts: list[Verdict] = []
+    with ThreadPoolExecutor(PROCESSES) as pool, console.status("running") as status:
+        for v in pool.map(run, mutants):
+            verdicts.append(v)
+            console.print(f"{v.mutant.name}: {v.caught or 'survived'} ({v.seconds:.1f} s)", highlight=False)
+            status.update(f"{len(verdicts)} of {len(mutants)} mutants")
+    console.print(show(verdicts))
+    return 1 if any(not v.caught for v in verdicts) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
