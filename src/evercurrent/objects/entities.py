@@ -61,8 +61,8 @@ from evercurrent.data.types import (
     Type,
 )
 from evercurrent.errors import QueryError
+from evercurrent.frontend.odl.parse import parse_type
 from evercurrent.frontend.odl.primitives import PRIMITIVES
-from evercurrent.frontend.odl.reading import Reading
 from evercurrent.frontend.odl.resolve import Resolver, under
 from evercurrent.frontend.odl.syntax import Text
 
@@ -264,7 +264,7 @@ def _type(what: str, hint: Any, extras: tuple[Any, ...]) -> tuple[Type, Limits]:
     """The type of an annotation, and the limits of its parts."""
     for extra in extras:
         if isinstance(extra, str) and extra not in (READONLY, KEPT_AS_ARRAY):
-            return Resolver(Text((), ()), Schema()).type(Reading(extra).type())
+            return Resolver(Text((), ()), Schema()).type(parse_type(extra))
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         return _type(what, args[0], tuple(args[1:]))

@@ -1,4 +1,4 @@
-"""ODL text to syntax, by recursive descent.
+"""ODL text to syntax, by lark; the grammar is `odl.lark`.
 
 Keywords are words in any case; every other name is as it is written.
 
@@ -8,11 +8,28 @@ Keywords are words in any case; every other name is as it is written.
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from lark import Lark, Token
+from lark import Tree as LarkTree
+from lark.exceptions import UnexpectedInput, UnexpectedToken
+from lark.lexer import PatternStr
+
 from evercurrent.errors import QueryError, UnsupportedError
-from evercurrent.frontend.odl.reading import Reading
 from evercurrent.frontend.odl.syntax import (
+    Constant,
     Definition,
+    Dictionary,
+    Enumeration,
+    Many,
     Named,
+    Sized,
+    Structure,
     Text,
     Written,
     WrittenAttribute,
@@ -22,183 +39,302 @@ from evercurrent.frontend.odl.syntax import (
 )
 from evercurrent.source import Place
 
+# Typed loosely: what a rule's children are is the grammar's matter.
+Tree: Any = LarkTree
+
+
+@cache
+def _parser() -> Lark:
+    grammar = files("evercurrent.frontend.odl").joinpath("odl.lark").read_text(encoding="utf-8")
+    return Lark(
+        grammar,
+        parser="lalr",
+        lexer="contextual",
+        propagate_positions=True,
+        maybe_placeholders=True,
+        start=["start", "type_text"],
+    )
+
 
 def parse(text: str) -> Text:
     """The classes and definitions of a text."""
-    return Parser(text).text()
+    reader = _Reader(text)
+    with _depth_limited():
+        reader.definitions(_tree(text, "start").children[0], "")
+    if not reader.classes and not reader.found:
+        raise QueryError("there is no class in the text", hint="class name (extent names) { ... };")
+    return Text(tuple(reader.classes), tuple(reader.found))
 
 
-class Parser(Reading):
-    """One text."""
+def parse_type(text: str) -> Written:
+    """The type that a text spells: `unsigned long`, `set<string>`."""
+    with _depth_limited():
+        return _Reader(text).type(_tree(text, "type_text"))
 
-    def text(self) -> Text:
-        classes: list[WrittenClass] = []
-        definitions: list[Definition] = []
-        self.definitions("", classes, definitions)
-        if not classes and not definitions:
-            raise QueryError("there is no class in the text", hint="class name (extent names) { ... };")
-        return Text(tuple(classes), tuple(definitions))
 
-    def definitions(self, module: str, classes: list[WrittenClass], found: list[Definition]) -> None:
-        """Definitions up to the end of the text or of the module."""
-        while self.token.kind != "end" and not self.at("}"):
-            if self.accept(";"):
-                continue
-            if self.at("module"):
-                self.next()
-                name = self.name("a module")[0]
-                self.expect("{")
-                self.definitions(name, classes, found)
-                self.expect("}")
-                self.accept(";")
-            elif self.at("class"):
-                classes.append(self.class_(module))
-            elif self.at("interface"):
-                raise UnsupportedError(
-                    "interfaces are not built",
-                    place=self.token.place,
-                    hint="declare a class without an extent",
-                )
-            elif (definition := self.definition()) is not None:
-                found += definition
-            else:
-                raise self.wrong("a class, typedef, struct, enum, const or module")
+@contextmanager
+def _depth_limited() -> Iterator[None]:
+    try:
+        yield
+    except RecursionError:
+        raise QueryError("this is nested too deeply", hint="name parts of it with typedef") from None
+
+
+def _tree(text: str, start: str) -> Any:
+    try:
+        return _parser().parse(text, start=start)
+    except UnexpectedInput as problem:
+        raise _wrong(text, problem) from None
+
+
+# --- mistakes ----------------------------------------------------------------------------------------------
+
+
+def _wrong(text: str, problem: UnexpectedInput) -> QueryError:
+    at = int(getattr(problem, "pos_in_stream", None) or 0)
+    if isinstance(problem, UnexpectedToken) and problem.token.type == "$END":
+        return QueryError("the text ends too early", place=Place(text, len(text), len(text)))
+    if text.startswith("/*", at):
+        return QueryError("the comment does not end", place=Place(text, at, at + 2))
+    if isinstance(problem, UnexpectedToken):
+        place = Place(text, at, at + len(problem.token))
+        return QueryError(
+            f"{_wanted(problem.accepts)} is expected here, not {str(problem.token)!r}",
+            place=place,
+        )
+    return QueryError(f"{text[at]!r} has no meaning in ODL", place=Place(text, at, at + 1))
+
+
+def _wanted(terminals: set[str]) -> str:
+    """What can stand at a place, in words; of many things the one that is most likely meant."""
+    if "_CLASS" in terminals:
+        return "a class, typedef, struct, enum, const or module"
+    if "_ATTRIBUTE" in terminals:
+        return "an attribute, a relationship, an operation or '}'"
+    for terminal in ("SEMICOLON", "LBRACE"):
+        if terminal in terminals:
+            return repr(_spelled(terminal))
+    if "NAME" in terminals:
+        return "a name"
+    return " or ".join(sorted({repr(_spelled(t)) for t in terminals})[:4])
+
+
+def _spelled(terminal: str) -> str:
+    pattern = next(t.pattern for t in _parser().terminals if t.name == terminal)
+    return pattern.value if isinstance(pattern, PatternStr) else terminal.strip("_").lower().replace("_", " ")
+
+
+# --- trees to syntax ---------------------------------------------------------------------------------------
+
+
+class _Reader:
+    """Lark's tree of one text as our nodes; collects classes and definitions."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.classes: list[WrittenClass] = []
+        self.found: list[Definition] = []
+
+    def place(self, part: Any) -> Place:
+        if isinstance(part, Token):
+            return Place(self.text, part.start_pos or 0, part.end_pos or 0)
+        return Place(self.text, part.meta.start_pos, part.meta.end_pos)
+
+    def definitions(self, tree: Any, module: str) -> None:
+        for part in tree.children:
+            match part:
+                case Tree("module", [name, inner]):
+                    self.definitions(inner, str(name))
+                case Tree("class_"):
+                    self.classes.append(self.class_(part, module))
+                case Tree("interface", [word, *_]):
+                    raise UnsupportedError(
+                        "interfaces are not built",
+                        place=self.place(word),
+                        hint="declare a class without an extent",
+                    )
+                case _:
+                    self.found += self.definition(part)
 
     # --- classes -------------------------------------------------------------------------------------------
 
-    def class_(self, module: str) -> WrittenClass:
-        self.next()
-        name, place = self.name("a class")
-        parent = None
-        if self.accept("extends"):
-            parent = self.scoped("a class")
-            if self.at(","):
-                raise UnsupportedError(
-                    "a class extends one class",
-                    place=self.token.place,
-                    hint="ODL has single inheritance of classes",
-                )
-        if self.at(":"):
-            raise UnsupportedError("interfaces are not built", place=self.token.place)
+    def class_(self, tree: Any, module: str) -> WrittenClass:
+        name, parents, interfaces, *rest = tree.children
+        if interfaces is not None:
+            raise UnsupportedError("interfaces are not built", place=self.place(interfaces.children[0]))
+        if parents is not None and len(parents.children) > 1:
+            raise UnsupportedError(
+                "a class extends one class",
+                place=self.place(parents.children[1]),
+                hint="ODL has single inheritance of classes",
+            )
         extent, keys = None, []
-        if self.accept("("):
-            while not self.accept(")"):
-                if self.accept("extent"):
-                    extent = self.name("an extent")[0]
-                elif self.at("key") or self.at("keys"):
-                    self.next()
-                    keys = [self.key()]
-                    while self.accept(","):
-                        keys.append(self.key())
-                else:
-                    raise self.wrong("extent, key or )")
         members: list[WrittenAttribute | WrittenRelationship | WrittenOperation] = []
         definitions: list[Definition] = []
-        self.expect("{")
-        while not self.accept("}"):
-            self.member(members, definitions)
-        self.accept(";")
+        for part in rest:
+            match part:
+                case None:
+                    pass
+                case Tree("extent", [called]):
+                    extent = str(called)
+                case Tree("keys", found):
+                    keys = [tuple(map(str, key.children)) for key in found]
+                case Tree("attribute"):
+                    members += self.attributes(part)
+                case Tree("relationship"):
+                    members.append(self.relationship(part))
+                case Tree("operation"):
+                    members.append(self.operation(part))
+                case _:
+                    definitions += self.definition(part)
+        parent = None if parents is None else self.scoped(parents.children[0])
         return WrittenClass(
-            name, module, parent, extent, tuple(keys), tuple(members), tuple(definitions), place
+            str(name),
+            module,
+            parent,
+            extent,
+            tuple(keys),
+            tuple(members),
+            tuple(definitions),
+            self.place(name),
         )
 
-    def key(self) -> tuple[str, ...]:
-        if not self.accept("("):
-            return (self.name("an attribute")[0],)
-        names = [self.name("an attribute")[0]]
-        while self.accept(","):
-            names.append(self.name("an attribute")[0])
-        self.expect(")")
-        return tuple(names)
-
-    def member(
-        self,
-        members: list[WrittenAttribute | WrittenRelationship | WrittenOperation],
-        definitions: list[Definition],
-    ) -> None:
-        readonly = self.accept("readonly")
-        if self.accept("attribute"):
-            members += self.attributes(readonly)
-        elif readonly:
-            raise self.wrong("attribute")
-        elif self.accept("relationship"):
-            members.append(self.relationship())
-        elif (found := self.definition()) is not None:
-            definitions += found
-        elif not self.accept(";"):
-            members.append(self.operation())
-
-    def attributes(self, readonly: bool) -> list[WrittenAttribute]:
-        written = self.type()
+    def attributes(self, tree: Any) -> list[WrittenAttribute]:
+        readonly, written, *declarators = tree.children
+        element = self.type(written)
         found = []
-        while True:
-            name, place = self.name("an attribute")
-            found.append(WrittenAttribute(name, self.arrays(written), readonly, place, self.keeping()))
-            if not self.accept(","):
-                break
-        self.expect(";")
+        for declarator in declarators:
+            name, *dimensions, storage = declarator.children
+            kept = "table" if storage is None else storage.lower()
+            type = self.arrays(element, dimensions)
+            found.append(WrittenAttribute(str(name), type, readonly is not None, self.place(name), kept))
         return found
 
-    def keeping(self) -> str:
-        """`kept as array`, an extension: a collection inside its owner's row."""
-        if not self.accept("kept"):
-            return "table"
-        self.expect("as")
-        if not (self.at("array") or self.at("table")):
-            raise self.wrong("array or table")
-        return self.next().text.lower()
+    def relationship(self, tree: Any) -> WrittenRelationship:
+        target, name, path = tree.children
+        *kind, to = target.children
+        named = self.scoped(to)
+        *classes, inverse = path.children
+        # "inverse dept" alone means the target's
+        other = Named(str(classes[-1]) if classes else named.name, self.place(path.children[0]))
+        written = kind[0].lower() if kind else "one"
+        return WrittenRelationship(str(name), written, named, other, str(inverse), self.place(name))
 
-    def relationship(self) -> WrittenRelationship:
-        kind = "one"
-        if self.token.text.lower() in ("set", "bag", "list", "array", "sequence") and self.ahead("<"):
-            kind = self.next().text.lower()
-            self.expect("<")
-            target = self.scoped("a class")
-            self.close()
-        else:
-            target = self.scoped("a class")
-        name, place = self.name("a relationship")
-        self.expect("inverse")
-        start = self.token.place
-        parts = [self.name("a class")[0]]
-        while self.accept("::"):
-            parts.append(self.name("a relationship")[0])
-        if len(parts) == 1:
-            # "inverse dept" alone means the target's
-            other = Named(target.name, start)
-        else:
-            other = Named(parts[-2], start)
-        self.expect(";")
-        return WrittenRelationship(name, kind, target, other, parts[-1], place)
-
-    def operation(self) -> WrittenOperation:
-        self.accept("oneway")
-        written = None if self.accept("void") else self.type()
-        name, place = self.name("an operation")
-        self.expect("(")
+    def operation(self, tree: Any) -> WrittenOperation:
+        result, name, *rest = tree.children
         parameters: list[tuple[str, Written, Place]] = []
-        while not self.accept(")"):
-            if self.at("out") or self.at("inout"):
-                raise QueryError(
-                    f"operation {name}: operations have no side effects, so parameters are `in`",
-                    place=self.token.place,
-                )
-            self.accept("in")
-            given = self.type()
-            called, where = self.name("a parameter")
-            parameters.append((called, given, where))
-            if not self.at(")"):
-                self.expect(",")
-        for clause in ("raises", "context"):
-            if self.accept(clause):
-                self.expect("(")
-                while not self.accept(")"):
-                    self.next()
-        self.expect(";")
-        if written is None:
+        for part in rest:
+            if isinstance(part, Tree) and part.data == "parameter":
+                direction, written, called = part.children
+                if direction is not None and direction.lower() != "in":
+                    raise QueryError(
+                        f"operation {name}: operations have no side effects, so parameters are `in`",
+                        place=self.place(direction),
+                    )
+                parameters.append((str(called), self.type(written), self.place(called)))
+        if isinstance(result, Token):
             raise QueryError(
                 f"operation {name} returns nothing, and operations have no side effects: it would do nothing",
-                place=place,
+                place=self.place(name),
                 hint="give it a type",
             )
-        return WrittenOperation(name, written, tuple(parameters), place)
+        return WrittenOperation(str(name), self.type(result), tuple(parameters), self.place(name))
+
+    # --- definitions ---------------------------------------------------------------------------------------
+
+    def definition(self, tree: Any) -> list[Definition]:
+        """A typedef, an enumeration, a struct or a constant."""
+        match tree:
+            case Tree("typedef", [written, *declarators]):
+                element = self.type(written)
+                return [
+                    Definition(
+                        "type",
+                        str(d.children[0]),
+                        self.arrays(element, d.children[1:]),
+                        self.place(d.children[0]),
+                    )
+                    for d in declarators
+                ]
+            case Tree("const", [_, name, value]):
+                return [Definition("constant", str(name), self.constant(value), self.place(name))]
+            case Tree("named_type", [word, name, content]):
+                read = self.enumeration if content.data == "labels" else self.structure
+                return [Definition("type", str(name), read(word, name, content), self.place(word))]
+            case _:
+                raise AssertionError(tree)
+
+    # --- types ---------------------------------------------------------------------------------------------
+
+    def type(self, tree: Any) -> Written:
+        place = self.place(tree.children[0])
+        match tree:
+            case Tree("collection", [kind, element, _]):
+                # The greatest size is not enforced by ODMG either.
+                return Many(kind.lower(), self.type(element), place)
+            case Tree("dictionary", [_, key, value]):
+                return Dictionary(self.type(key), self.type(value), place)
+            case Tree("sized", [word, *sizes]):
+                found = tuple(self.constant(s) for s in sizes if s is not None)
+                return Sized(word.lower(), found, place)
+            case Tree("enumeration", [word, name, labels]):
+                return self.enumeration(word, name, labels)
+            case Tree("structure", [word, name, fields]):
+                return self.structure(word, name, fields)
+            case Tree("named_structure", [_, name]):
+                return Named(str(name), place)
+            case Tree("integer", words):
+                return Named(" ".join(w.lower() for w in words if w is not None), self.place(tree))
+            case _:
+                return self.scoped(tree)
+
+    def scoped(self, tree: Any) -> Named:
+        """A name, perhaps with modules before it; the last part counts."""
+        return Named(str(tree.children[-1]), self.place(tree))
+
+    def arrays(self, element: Written, dimensions: Any) -> Written:
+        """`attribute long lines[10]`: an array; its size is not kept."""
+        for dimension in dimensions:
+            element = Many("array", element, self.place(dimension.children[0]))
+        return element
+
+    def enumeration(self, word: Any, name: Any, labels: Any) -> Enumeration:
+        found = tuple((str(label), self.place(label)) for label in labels.children)
+        return Enumeration(None if name is None else str(name), found, self.place(word))
+
+    def structure(self, word: Any, name: Any, fields: Any) -> Structure:
+        members: list[tuple[str, Written, Place]] = []
+        for field in fields.children:
+            if field is None:
+                continue
+            written, *declarators = field.children
+            element = self.type(written)
+            for declarator in declarators:
+                called, *dimensions = declarator.children
+                members.append((str(called), self.arrays(element, dimensions), self.place(called)))
+        return Structure(None if name is None else str(name), tuple(members), self.place(word))
+
+    # --- constants -----------------------------------------------------------------------------------------
+
+    def constant(self, tree: Any) -> Constant:
+        match tree:
+            case Tree("binary", [left, operator, right]):
+                sign = ">>" if operator == ">" else str(operator)
+                return Constant(sign, (self.constant(left), self.constant(right)), None, self.place(operator))
+            case Tree("unary", [operator, of]):
+                return Constant(str(operator), (self.constant(of),), None, self.place(operator))
+            case Tree("number" | "text", [token]):
+                value = self.literal(token)
+            case Tree("boolean", [token]):
+                value = token.lower() == "true"
+            case Tree("name", names):
+                return Constant("name", (), str(names[-1]), self.place(names[0]))
+            case _:
+                raise AssertionError(tree)
+        return Constant("value", (), value, self.place(token))
+
+    def literal(self, token: Any) -> object:
+        try:
+            return ast.literal_eval(token.lstrip("0") or "0" if token.isdigit() else token)
+        except (SyntaxError, ValueError):
+            raise QueryError("this constant cannot be read", place=self.place(token)) from None

@@ -198,6 +198,9 @@ def test_keywords_in_any_case_and_comments() -> None:
         ("class a { attribute long x; ", "ends too early|is expected here, not the end", "^"),
         ("class a { attribute long x; } /* open", "the comment does not end", "^"),
         ("class a ! {};", "'!' has no meaning", "^"),
+        ('const string s = "\\x"; class a {};', "cannot be read", "^^^^"),
+        (f"const long n = {'9' * 5000}; class a {{}};", "cannot be read", "^"),
+        ("class a { attribute " + "set<" * 3000 + "long" + ">" * 3000 + " x; };", "nested too deeply", ""),
         ("", "no class in the text", ""),
     ],
 )
