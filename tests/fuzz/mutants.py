@@ -57,8 +57,8 @@ DELTAS = (
     ),
     Mutant(
         "deletions are skipped where several tables change",
-        "run([item for item in changes[name].weights.items() if item[1] < 0])",
-        "run([item for item in changes[name].weights.items() if item[1] < -1])",
+        ".weights.items() if item[1] < 0])",
+        ".weights.items() if item[1] < -1])",
     ),
     Mutant(
         "insertions before deletions",
@@ -167,4 +167,25 @@ TRANSACTIONS = (
     ),
 )
 
-MUTANTS = (*DELTAS, *STATES, *TRANSACTIONS)
+ASSUMPTIONS = (
+    Mutant(
+        "a replaced child counts as gone",
+        "above = [up for up in own if not self.moving(up).isdisjoint(map(up.child_key, (old, new)))]",
+        "above: list[_Link] = []",
+        ("assumptions", "views"),
+    ),
+    Mutant(
+        "a replaced parent is missing for a while",
+        "self.engine.apply(moving, frozenset(watched.values()), verdict.together)",
+        "self.engine.apply(moving, frozenset(watched.values()))",
+        ("object_assumptions", "assumptions", "views", "objects"),
+    ),
+    Mutant(
+        "a parent that changes breaks no assumption",
+        "                        self.broken.add(link.pair)",
+        "                        pass",
+        ("assumptions", "views"),
+    ),
+)
+
+MUTANTS = (*DELTAS, *STATES, *TRANSACTIONS, *ASSUMPTIONS)
