@@ -26,8 +26,8 @@ def decimal_fits(t: Decimal, scaled: int) -> bool:
 def float32(value: float) -> float:
     """The nearest FLOAT, as a Python float; too large becomes infinite.
 
-    >>> float32(0.1), float32(1e39)
-    (0.10000000149011612, inf)
+    >>> float32(0.1), float32(1e39), float32(-1e-50)
+    (0.10000000149011612, inf, 0.0)
     """
     if value != value:
         return NAN
@@ -35,4 +35,4 @@ def float32(value: float) -> float:
         result: float = struct.unpack("f", struct.pack("f", value))[0]
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
-    return result
+    return result + 0.0  # never -0.0

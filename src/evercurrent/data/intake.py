@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evercurrent.data.bounds import WIDE, decimal_fits, float32, integer_fits
-from evercurrent.data.representation import NAN, FrozenMap
+from evercurrent.data.representation import FrozenMap, canonical_float
 from evercurrent.data.texts import read_date, read_timestamp
 from evercurrent.data.types import (
     Array,
@@ -175,9 +175,7 @@ def _take_float(t: Float, v: Any) -> float:
         f = float(v)
     except OverflowError:
         raise _bad(t, v, "out of range") from None
-    if f != f:
-        return NAN
-    return f if t.bits == 64 else float32(f)
+    return canonical_float(f) if t.bits == 64 else float32(f)
 
 
 def _decimal_taker(t: Decimal) -> Callable[[Any], int]:

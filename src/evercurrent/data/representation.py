@@ -9,6 +9,18 @@ NAN = float("nan")
 """The only NaN inside the engines. NaN differs from itself, but dictionaries and tuples look at identity first."""
 
 
+def canonical_float(value: float) -> float:
+    """The one float inside the engines for this number: `NAN` for every NaN, 0.0 for -0.0.
+
+    Rows are keys of dictionaries. Two NaN would be two keys; 0.0 and -0.0 are one key, which would show whichever came first.
+    Whatever takes in or makes a float passes it through here, or writes `+ 0.0` and a test for NaN in line.
+
+    >>> canonical_float(-0.0), canonical_float(float("inf") - float("inf")) is NAN
+    (0.0, True)
+    """
+    return value + 0.0 if value == value else NAN
+
+
 class FrozenMap(Mapping[Any, Any]):
     """A MAP value: hashable, equal whatever the order, printed in the order of insertion.
 

@@ -3,7 +3,7 @@
     type                inside                                       outside (taken in; given out is the first)
     BOOLEAN             bool                                         bool
     integers            int                                          int, integral numbers
-    FLOAT, DOUBLE       float, every NaN is the object `NAN`         float, any number
+    FLOAT, DOUBLE       float, canonical: one NaN, one zero          float, any number
     DECIMAL(p,s)        int, the number times 10**s                  decimal.Decimal, int, str, float
     STRING, VARCHAR     str                                          str
     BINARY              bytes                                        bytes, bytearray, memoryview
@@ -16,7 +16,7 @@
     MAP                 FrozenMap                                    dict, mapping, pairs
 
 NULL is None everywhere. All inside values hash, and equality is Spark's: NaN equals itself (by identity, inside tuples
-and dictionaries), -0.0 equals 0.0, NULL members of nested values equal each other.
+and dictionaries), NULL members of nested values equal each other.
 
 >>> from evercurrent.data.types import Decimal
 >>> take_in(Decimal(12, 2), "9.5"), give_out(Decimal(12, 2), 950)
@@ -33,7 +33,7 @@ from typing import Any
 from evercurrent.data.bounds import WIDE, decimal_fits, float32, integer_fits
 from evercurrent.data.intake import BadValue, Row, take_in, taker
 from evercurrent.data.order import compare, sort_key
-from evercurrent.data.representation import NAN, FrozenMap, Record
+from evercurrent.data.representation import NAN, FrozenMap, Record, canonical_float
 from evercurrent.data.types import (
     Array,
     Binary,
@@ -57,6 +57,7 @@ __all__ = [
     "BadValue",
     "FrozenMap",
     "Record",
+    "canonical_float",
     "compare",
     "decimal_fits",
     "float32",
@@ -141,7 +142,8 @@ def reader(types: Sequence[Type]) -> Callable[[Iterable[Sequence[Any]]], list[Ro
                 test = f"type(v{i}) is datetime and v{i}.tzinfo is None"
             case _:
                 test = ""
-        parts.append(f"v{i} if {test} else take{i}(v{i})" if test else f"take{i}(v{i})")
+        taken = f"v{i} + 0.0" if isinstance(t, Float) else f"v{i}"  # 0.0 for -0.0
+        parts.append(f"{taken} if {test} else take{i}(v{i})" if test else f"take{i}(v{i})")
     return _row_function("read", parts, names, "def read(rows):\n    return [{row} for {fields} in rows]\n")
 
 

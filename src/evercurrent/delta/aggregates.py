@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from evercurrent.data.types import BIGINT, DOUBLE, Decimal, Float, Interval, Type
 from evercurrent.delta.program import WEIGHT, Accumulator, weight_column
 from evercurrent.term.build import call, case, conjunction, lit
+from evercurrent.term.functions.casts import cast_nulls
 from evercurrent.term.functions.ring import average_type
 from evercurrent.term.functions.table import FUNCTIONS
 from evercurrent.term.nodes import Aggregate, Call, Cast, Column, Literal, Term
@@ -91,7 +92,7 @@ def not_null(term: Term) -> list[Term]:
         function = FUNCTIONS.get(term.function)
         if function is not None and function.strict and not function.nullable:
             return list(dict.fromkeys(c for x in term.args for c in not_null(x)))
-    if isinstance(term, Cast) and term.strict:
+    if isinstance(term, Cast) and term.strict and not cast_nulls(term.of.type, term.type):
         return not_null(term.of)
     return [call("is_not_null", term)]
 

@@ -117,7 +117,7 @@ def _test(f: Field, value: str) -> str:
             high = (1 << (bits - 1)) - 1 if greatest is None else greatest
             return f"type({value}) is int and {low} <= {value} <= {high}"
         case _, Float(64):
-            return f"type({value}) is float and {value} == {value}"
+            return f"type({value}) is float and {value} == {value} != 0.0"  # 0.0 may be -0.0
         case _, Boolean():
             return f"({value} is True or {value} is False)"
         case _, Date():

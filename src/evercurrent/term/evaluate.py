@@ -58,7 +58,7 @@ NestedMeaning = Callable[[Nested, Environment], Value]
 
 
 class Closure:
-    """The value of a lambda: a function of so many arguments (`arity`)."""
+    """The value of a lambda of so many parameters (`arity`); it ignores further arguments."""
 
     __slots__ = ("apply", "arity")
 
@@ -67,7 +67,7 @@ class Closure:
         self.arity = arity
 
     def __call__(self, *values: Value) -> Value:
-        return self.apply(values)
+        return self.apply(values[: self.arity])
 
 
 class _Names:

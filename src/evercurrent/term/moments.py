@@ -38,14 +38,14 @@ PAIRS = (
 def nearest(x: Fraction) -> float:
     """The float nearest to a rational; infinite if it is beyond all of them."""
     try:
-        return float(x)
+        return float(x) + 0.0
     except OverflowError:
         return math.inf if x > 0 else -math.inf
 
 
 def root(square: Fraction, sign: Fraction) -> float:
     """The square root, with the sign of a number; for quotients whose divisor alone is beyond floats, or below."""
-    return math.copysign(math.sqrt(nearest(square)), 1 if sign > 0 else -1)
+    return math.copysign(math.sqrt(nearest(square)), 1 if sign > 0 else -1) + 0.0
 
 
 def power_sums(values: Iterable[float], highest: int) -> tuple[Fraction, ...]:
@@ -87,7 +87,9 @@ def read_moment(name: str, n: int, sums: tuple[Fraction, ...]) -> float | None:
     if name == "skewness":
         m3 = sums[2] - 3 * mean * sums[1] + 2 * n * mean**3
         cubed = math.sqrt(nearest(m2)) ** 3
-        return math.sqrt(n) * nearest(m3) / cubed if 0 < cubed < math.inf else root(n * m3**2 / m2**3, m3)
+        return (
+            math.sqrt(n) * nearest(m3) / cubed + 0.0 if 0 < cubed < math.inf else root(n * m3**2 / m2**3, m3)
+        )
     m4 = sums[3] - 4 * mean * sums[2] + 6 * mean**2 * sums[1] - 3 * n * mean**4
     return nearest(n * m4 / m2**2 - 3)
 
@@ -125,7 +127,7 @@ def read_pair(
             if not sxx or not syy:
                 return None
             both = math.sqrt(nearest(sxx * syy))
-            return nearest(sxy) / both if 0 < both < math.inf else root(sxy**2 / (sxx * syy), sxy)
+            return nearest(sxy) / both + 0.0 if 0 < both < math.inf else root(sxy**2 / (sxx * syy), sxy)
         case "regr_sxx":
             return nearest(sxx)
         case "regr_syy":

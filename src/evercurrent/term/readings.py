@@ -14,7 +14,7 @@ from typing import Any
 
 from evercurrent.data.order import sort_key
 from evercurrent.data.types import BINARY, Decimal, Float, Integer, Interval, Type
-from evercurrent.data.values import NAN, give_out, take_in
+from evercurrent.data.values import canonical_float, give_out, take_in
 from evercurrent.term.aggregate_types import fractions
 from evercurrent.term.functions.exact import POWERS, checked_decimal, checked_integer, divide_half_up, rescale
 from evercurrent.term.moments import nearest
@@ -36,7 +36,7 @@ def exact_sum(values: Iterable[float]) -> float:
         else:
             special += x
     if special != 0.0:
-        return special if special == special else NAN
+        return canonical_float(special)
     return nearest(total)
 
 
@@ -62,7 +62,7 @@ def read_avg(a: Aggregate, rows: Sequence[Row]) -> Any:
         return None
     match a.args[0].type, a.type:
         case Float(), _:
-            return exact_sum(x for (x,) in rows) / n
+            return canonical_float(exact_sum(x for (x,) in rows) / n)
         case Decimal(scale=s), Decimal(scale=t):
             # 38 fractional digits first, as in a division of decimals
             total = sum(x for (x,) in rows)
@@ -117,11 +117,11 @@ def percentile(function: str, values: Sequence[Any], p: float, t: Type) -> Any:
         found = discrete(values, p)
         if isinstance(t, Interval):
             return found
-        return found / POWERS[t.scale] if isinstance(t, Decimal) else float(found)
+        return found / POWERS[t.scale] if isinstance(t, Decimal) else canonical_float(float(found))
     if isinstance(t, Interval):
         return round(continuous(values, p))
     result = continuous([v / POWERS[t.scale] for v in values] if isinstance(t, Decimal) else values, p)
-    return result if result == result else NAN
+    return canonical_float(result)
 
 
 def read_mode(a: Aggregate, rows: Sequence[Row]) -> Any:

@@ -6,7 +6,7 @@ to come; here they depend on the data alone. So of a plan it is asked
     aggregates     that do not depend on any order: counts, extremes, and sums and averages that are exact in Spark too
     windows        whose result does not depend on the order of ties, or whose order has none
     the first rows ties are settled by the columns of the result: `total_order` writes that into the text
-    functions      of numbers that both compute to the last bit; none of a user's
+    functions      of numbers that both compute to the last bit, and no text of a float; none of a user's
     recursion      never: Spark's has a limit of its own, and no UNION
 
 and whatever else is written in SQL has Spark's meaning anyway. The answer is a reason why not, or nothing.
@@ -47,12 +47,12 @@ from evercurrent.algebra.nodes import (
 )
 from evercurrent.catalog.catalog import Catalog, Knowledge
 from evercurrent.catalog.nodes import View
-from evercurrent.data.types import Decimal, Float
+from evercurrent.data.types import Decimal, Float, String, contains_float
 from evercurrent.data.types import Map as MapType
 from evercurrent.session.compile import Design
 from evercurrent.term import walk as terms
 from evercurrent.term.nodes import Aggregate as AggregateTerm
-from evercurrent.term.nodes import Apply, Call, Column, Term, WindowFunction
+from evercurrent.term.nodes import Apply, Call, Cast, Column, Term, WindowFunction
 
 ANY_ORDER = frozenset(
     {"count", "count_if", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor"}
@@ -183,6 +183,16 @@ def of_term(term: Term) -> Iterator[str]:
             yield f"{t.function.name} is a function that Spark does not know"
         elif isinstance(t, Call) and t.function in ROUNDED:
             yield f"Spark's {t.function} may differ in the last bit"
+        elif shows_sign(t):
+            yield "Spark writes the sign of a zero"
+
+
+def shows_sign(t: Term) -> bool:
+    """Whether a text is made of a float: Spark's would be `-0.0` where there is but one zero here."""
+    texts = (
+        (t.of.type,) if isinstance(t, Cast) else tuple(a.type for a in t.args) if isinstance(t, Call) else ()
+    )
+    return isinstance(t.type, String) and any(map(contains_float, texts))
 
 
 def exact(a: AggregateTerm | WindowFunction) -> bool:

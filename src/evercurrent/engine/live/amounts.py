@@ -13,13 +13,17 @@ from itertools import groupby
 
 from evercurrent.data.exact import add as exact_add
 from evercurrent.data.types import Float
+from evercurrent.delta.aggregates import not_null
 from evercurrent.delta.program import Accumulator, Amount
 from evercurrent.engine.live.runtime.aggregates import factory
 from evercurrent.engine.live.scope import Scope
+from evercurrent.term.build import conjuncts
 from evercurrent.term.emit.code import Code
 from evercurrent.term.emit.scope import tuple_of
 from evercurrent.term.emit.writer import Namespace, Writer
-from evercurrent.term.nodes import Term
+from evercurrent.term.failing import can_fail
+from evercurrent.term.nodes import Column, Term
+from evercurrent.term.walk import children
 
 CELL = "{cell}"
 """Stands for the cell's local in the lines."""
@@ -43,6 +47,7 @@ def added(scope: Scope, namespace: Namespace, slot: int, accumulator: Accumulato
     """The source for one amount; locals that both an old and a new cell need are written now."""
     where = None
     if amount.where is not None:
+        _prepare_operands(scope, amount)
         test = scope.true(amount.where)
         where = None if test == "True" else scope.atom(test)
     codes = _codes(scope, amount.args, lazy=where is not None)
@@ -55,7 +60,7 @@ def added(scope: Scope, namespace: Namespace, slot: int, accumulator: Accumulato
         return Added(f"{make}()", f"{member}.add({args}, {weight})", where, note, later=True)
     if "None" in codes[0].guards or where == "False":
         return Added("0", "", where)  # NULL adds nothing
-    value = codes[0].source
+    value = codes[0].evaluated
     if isinstance(accumulator.type, Float):
         namespace.define("exact_add", exact_add)
         initial = f"exact_add(0, {value}, {weight})"
@@ -76,6 +81,24 @@ def _codes(scope: Scope, terms: Sequence[Term], lazy: bool) -> list[Code]:
     else:
         scope.prepare(*terms)
     return [scope.expressions.code(t) for t in terms]
+
+
+def _prepare_operands(scope: Scope, amount: Amount) -> None:
+    """Put operands that may be NULL into locals if the condition tests nothing else: it and the amount then share them.
+
+    `sum(x / nullif(y, 0))` tests `x IS NOT NULL AND nullif(y, 0) IS NOT NULL` and adds their quotient. Under a FILTER
+    the operands stay where they are: they might fail for rows that do not count.
+    """
+    if amount.where is None or len(amount.args) != 1:
+        return
+    tested = dict.fromkeys(not_null(amount.args[0]))
+    if set(tested) != set(conjuncts(amount.where)):
+        return
+    for test in tested:
+        operand = children(test)[0]
+        if not isinstance(operand, Column) and not can_fail(operand):
+            scope.prepare_columns(operand)
+            scope.keep(operand)
 
 
 def write_amounts(w: Writer, amounts: Sequence[Added], cell: str, journal: bool) -> None:

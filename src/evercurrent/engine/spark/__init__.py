@@ -4,6 +4,7 @@ types        types and values on the way to Spark and back
 literals     constants
 expressions  terms to columns
 calls        functions to columns
+zeros        columns without -0.0
 aggregates   aggregates that are read of a bag
 kept         a state on disk and in flight: weighted segments, and how they are read
 layout       by which columns a store's files are sorted

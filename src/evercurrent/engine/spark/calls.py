@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from evercurrent.data.types import Decimal, Float, Integer, Interval, Timestamp, Type
 from evercurrent.engine.spark.intervals import interval, micros
 from evercurrent.engine.spark.types import spark_type
+from evercurrent.engine.spark.zeros import SIGNLESS, one_zero
 from evercurrent.errors import UnsupportedError
 from evercurrent.term.nodes import Call
 
@@ -88,6 +89,8 @@ def native(name: str, args: Columns, call: Call) -> Column:
             raise UnsupportedError(f"the function {name} is not there on Spark yet", place=call.place)
         case _:
             result = F.call_function(name, *args)
+    if isinstance(call.type, Float) and name not in SIGNLESS:
+        return one_zero(result.cast(spark_type(call.type)), call.type)
     return result.cast(spark_type(call.type)) if fixed(name, call.type) else result
 
 
@@ -113,7 +116,7 @@ def ring(name: str, args: Columns, call: Call) -> Column:
     if isinstance(call.type, Float):
         wide = [a.cast("double") for a in args]
         operator = OPERATORS[{"ring_add": "plus", "ring_sub": "sub", "ring_mul": "mul"}[name]]
-        return reduce(operator, wide)
+        return one_zero(reduce(operator, wide), call.type)
     if name == "ring_mul":
         return product(args, types)
     scale = call.type.scale if isinstance(call.type, Decimal) else 0
@@ -171,4 +174,4 @@ def average(total: Column, n: Column, t: Type) -> Column:
         scale = max(t.scale - 4, 0)
         precision = min(DIGITS, t.precision - 4 + 10)
         return (total.cast(f"decimal({precision},{scale})") / n.cast("decimal(20,0)")).cast(spark_type(t))
-    return total.cast("double") / n.cast("double")
+    return one_zero(total.cast("double") / n.cast("double"), t)

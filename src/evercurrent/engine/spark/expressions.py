@@ -18,6 +18,7 @@ from evercurrent.engine.spark.calls import higher_order, native
 from evercurrent.engine.spark.literals import literal
 from evercurrent.engine.spark.opaque import applied
 from evercurrent.engine.spark.types import spark_type
+from evercurrent.engine.spark.zeros import one_zero
 from evercurrent.errors import InternalError
 from evercurrent.term.nodes import (
     Apply,
@@ -118,7 +119,8 @@ def cast(c: SparkColumn, source: Type, target: Type, strict: bool = True) -> Spa
         case (Integer(), Timestamp()) if strict:
             return c.cast(spark_type(target))
         case _:
-            return c.cast(spark_type(target)) if strict else c.try_cast(spark_type(target))
+            made = c.cast(spark_type(target)) if strict else c.try_cast(spark_type(target))
+            return made if source == target else one_zero(made, target)
 
 
 def ring_type(t: Type) -> str:

@@ -17,6 +17,7 @@ from evercurrent.engine.spark.frames import LARGE_ROWS, Workshop
 from evercurrent.engine.spark.layout import leading
 from evercurrent.engine.spark.shapes import W, consolidate, row_schema
 from evercurrent.engine.spark.types import spark_type
+from evercurrent.engine.spark.zeros import one_zero
 from evercurrent.errors import QueryError
 
 SMALL_SCAN = 256 << 20
@@ -73,7 +74,7 @@ def take_in(
 def weighted(frame: DataFrame, names: Sequence[str], fields: Sequence[Member], kind: str) -> DataFrame:
     """Rows `c0, c1, ..., w` of the columns of these names, with the weights that the column `kind` says; none: 1."""
     columns = [
-        frame[n].cast(spark_type(f.type)).alias(f"c{i}")
+        one_zero(frame[n].cast(spark_type(f.type)), f.type).alias(f"c{i}")
         for i, (n, f) in enumerate(zip(names, fields, strict=True))
     ]
     if not kind:

@@ -33,6 +33,7 @@ from evercurrent.engine.spark.pool import added_up, plain_keys
 from evercurrent.engine.spark.reading import copies, named, user_frame
 from evercurrent.engine.spark.shapes import W, consolidate, row_schema
 from evercurrent.engine.spark.types import arrow_schema, spark_type
+from evercurrent.engine.spark.zeros import one_zero
 
 COLLECTED_ROWS = 100_000
 """Results of at most so many rows are compared by the driver, in Arrow's hands."""
@@ -116,7 +117,8 @@ def change(
     `collected`: the result is expected to be small.
     """
     made = workshop.session.sql(text).toDF(*(f"c{i}" for i in range(len(types))))
-    made = made.select(*(F.col(f"c{i}").cast(spark_type(t)).alias(f"c{i}") for i, t in enumerate(types)))
+    columns = (one_zero(F.col(f"c{i}").cast(spark_type(t)), t) for i, t in enumerate(types))
+    made = made.select(*(c.alias(f"c{i}") for i, c in enumerate(columns)))
     schema = row_schema(types)
     if collected and old.rows <= COLLECTED_ROWS and plain_keys(schema):
         workshop.jobs += 1

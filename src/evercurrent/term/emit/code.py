@@ -28,6 +28,11 @@ class Code:
         return f"(None if {missing} else {self.source})"
 
     @property
+    def evaluated(self) -> str:
+        """The value where it is known not to be NULL. Names that guards bind are bound here: no test may have done it."""
+        return self.value if any(":=" in g for g in self.guards) else self.source
+
+    @property
     def known(self) -> str:
         """The condition that the value is not NULL."""
         return " and ".join(f"{g} is not None" for g in self.guards)

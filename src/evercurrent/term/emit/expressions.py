@@ -20,7 +20,8 @@ from evercurrent.data.types import Decimal, Integer, Struct, contains_float
 from evercurrent.errors import InternalError
 from evercurrent.term.emit.code import Code, all_of, any_of, is_atom, merge, product
 from evercurrent.term.emit.writer import Namespace
-from evercurrent.term.functions.casts import cast_python, cast_value, conversion
+from evercurrent.term.functions.arithmetic_source import not_nan
+from evercurrent.term.functions.casts import cast_nulls, cast_python, cast_value, conversion
 from evercurrent.term.functions.table import FUNCTIONS, implementation
 from evercurrent.term.nodes import (
     Apply,
@@ -166,19 +167,21 @@ class Expressions:
         convert_known = conversion(t.of.type, t.type)
         assert convert_known is not None, (t.of.type, t.type)
         bound = convert_known
-        return self._apply(
+        code = self._apply(
             [inner],
             lambda args: cast_python(t.of.type, t.type, args[0]),
             lambda: self.namespace.bind(bound, "f"),
         )
+        return self.opaque(code.source, code.guards) if cast_nulls(t.of.type, t.type) else code
 
     def _lambda(self, t: Lambda) -> str:
         outer = dict(self.variables)
         names = [self.fresh() for _ in t.parameters]
+        others = ["*_"] if len(names) == 1 else []  # an element's position, which this lambda does not read
         self.variables.update({p.name: n for p, n in zip(t.parameters, names, strict=True)})
         body = self.value(t.body)
         self.variables = outer
-        return f"(lambda {', '.join(names)}: {body})"
+        return f"(lambda {', '.join([*names, *others])}: {body})"
 
     # --- calls ---------------------------------------------------------------------------------------------
 
@@ -253,7 +256,7 @@ class Expressions:
         def python(args: tuple[str, ...]) -> str | None:
             s, n = args
             if not isinstance(total, Decimal) or not isinstance(result, Decimal):
-                return f"({s} / {n})"
+                return not_nan(f"{s} / {n} + 0.0")
             double = 2 * 10 ** (result.scale - total.scale)
             up = f"({double} * {s} + {n}) // (2 * {n})"
             down = f"-(({n} - {double} * {s}) // (2 * {n}))"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from copy import copy
 from typing import Self
 
-from evercurrent.term.emit.code import Code, is_atom
+from evercurrent.term.emit.code import is_atom
 from evercurrent.term.emit.expressions import Expressions
 from evercurrent.term.emit.writer import Namespace, Writer
 from evercurrent.term.failing import can_fail
@@ -62,10 +62,13 @@ class Scope:
         self.prepare_columns(*terms)
         for term in terms:
             for shared in list(self._shared(term, 1)):
-                if shared not in self.expressions.known:
-                    may = nullable(shared)
-                    name = self.atom(self.expressions.value(shared))
-                    self.expressions.known[shared] = Code(name, (name,), True, name) if may else Code(name)
+                self.keep(shared)
+
+    def keep(self, term: Term) -> None:
+        """Write a local for the value of a term; all that is written later in this scope reads it."""
+        if term not in self.expressions.known:
+            name = self.atom(self.expressions.value(term))
+            self.expressions.known[term] = self.expressions.atom(name, nullable(term))
 
     def fork(self) -> Self:
         """The same scope for one of several branches: what it adds is not there for the others."""

@@ -30,7 +30,7 @@ from evercurrent.data.types import (
     Type,
     is_numeric,
 )
-from evercurrent.data.values import NAN, float32
+from evercurrent.data.values import NAN, canonical_float, float32
 from evercurrent.term.coerce import (
     common_of_two,
     decimal_of,
@@ -210,8 +210,7 @@ def _float_result(t: Float, f: Binary) -> Binary:
         return lambda a, b: float32(f(a, b))
 
     def double(a: float, b: float) -> float:
-        r: float = f(a, b)
-        return r if r == r else NAN
+        return canonical_float(f(a, b))
 
     return double
 
@@ -327,8 +326,7 @@ def _implement_div(types: Types, result: Type) -> Binary:
 def divide(a: float, b: float) -> float:
     if b == 0:
         division_by_zero()
-    r = a / b
-    return r if r == r else NAN
+    return canonical_float(a / b)
 
 
 def _implement_idiv(types: Types, result: Type) -> Binary:
@@ -357,7 +355,7 @@ def _implement_mod(types: Types, result: Type) -> Binary:
         def modulo(a: float, b: float) -> float:
             if b == 0:
                 division_by_zero()
-            return NAN if math.isinf(a) or a != a or b != b else math.fmod(a, b)
+            return NAN if math.isinf(a) or a != a or b != b else math.fmod(a, b) + 0.0
 
         return modulo
     x, y = to_one_scale(types)
@@ -379,7 +377,7 @@ def _implement_neg(types: Types, result: Type) -> Callable[[Any], Any]:
         case Interval():
             return lambda a: _checked_interval(result, -a)
         case Float():
-            return lambda a: -a if a == a else NAN
+            return lambda a: canonical_float(-a)
         case _:
             return lambda a: -a
 

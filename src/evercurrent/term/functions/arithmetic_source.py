@@ -2,6 +2,7 @@
 
     BIGINT a + b         an intermediate, compared with the bounds
     DOUBLE a + b         a NaN that is the one NaN
+    DOUBLE a * b         and `+ 0.0`, which makes 0.0 of -0.0; sums of canonical floats are never -0.0
     DECIMAL a + b        plain integers at one scale, where the result's digits were not cut
 
 >>> from evercurrent.data.types import Decimal
@@ -66,7 +67,7 @@ def python_mul(types: Types, result: Type, args: tuple[str, ...]) -> str | None:
         case _, Integer():
             return within(result, f"{a} * {b}")
         case (Float(), Float()), Float(64):
-            return not_nan(f"{a} * {b}")
+            return not_nan(f"{a} * {b} + 0.0")
         case (Decimal(p, s), Decimal(q, t)), Decimal() if fits_uncut(result, p + q, s + t):
             return f"({a} * {b})"
         case _:
@@ -77,7 +78,7 @@ def python_div(types: Types, result: Type, args: tuple[str, ...]) -> str | None:
     a, b = args
     if result != DOUBLE:
         return None
-    return not_nan(f"{a} / {b} if {b} else division_by_zero()")
+    return not_nan(f"{a} / {b} + 0.0 if {b} else division_by_zero()")
 
 
 def python_neg(types: Types, result: Type, args: tuple[str, ...]) -> str | None:
@@ -87,6 +88,6 @@ def python_neg(types: Types, result: Type, args: tuple[str, ...]) -> str | None:
         case Decimal():
             return f"(-{args[0]})"
         case Float():
-            return f"(-{args[0]} if {args[0]} == {args[0]} else NAN)"
+            return f"(0.0 - {args[0]} if {args[0]} == {args[0]} else NAN)"
         case _:
             return None

@@ -34,7 +34,7 @@ from evercurrent.data.types import (
     Timestamp,
     Type,
 )
-from evercurrent.data.values import NAN, WIDE, FrozenMap, float32
+from evercurrent.data.values import NAN, WIDE, FrozenMap, canonical_float, float32
 from evercurrent.errors import EvaluationError
 from evercurrent.term.functions.calendar import MICROS_PER_DAY, micros_of, midnight, moment_of
 from evercurrent.term.functions.exact import POWERS, divide_half_up, rescale, truncated
@@ -367,4 +367,4 @@ def _read_float(v: str, target: Float) -> float:
         text = text[:-1]
     if not _NUMBER.fullmatch(text):
         bad_cast(v, target)
-    return float(text) if target.bits == 64 else float32(float(text))
+    return canonical_float(float(text)) if target.bits == 64 else float32(float(text))

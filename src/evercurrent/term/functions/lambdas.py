@@ -1,6 +1,7 @@
 """Functions that take functions: transform, filter, exists, forall, aggregate and their kin.
 
-The lambda's value is a Python function of inside values; it may be called with None. Conditions are in three-valued
+The lambda's value is a Python function of inside values; it may be called with None, and with more arguments than it has
+parameters: it ignores the others (`transform` always passes the position). Conditions are in three-valued
 logic: `filter` keeps what is TRUE, `exists` is NULL where nothing is TRUE but something is NULL.
 """
 
@@ -126,20 +127,12 @@ def _infer_map_zip(types: Types) -> Signature:
 # --- meaning -----------------------------------------------------------------------------------------------
 
 
-def indexed(f: Lambda) -> Lambda:
-    """A function of an element and its position, whichever of both it takes."""
-    takes_both = getattr(f, "arity", 1) == 2
-    return f if takes_both else lambda x, i: f(x)
-
-
 def transform(items: Items, f: Lambda) -> Items:
-    g = indexed(f)
-    return tuple(g(x, i) for i, x in enumerate(items))
+    return tuple(f(x, i) for i, x in enumerate(items))
 
 
 def keep(items: Items, f: Lambda) -> Items:
-    g = indexed(f)
-    return tuple(x for i, x in enumerate(items) if g(x, i))
+    return tuple(x for i, x in enumerate(items) if f(x, i))
 
 
 def exists(items: Items, f: Lambda) -> bool | None:

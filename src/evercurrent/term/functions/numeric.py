@@ -22,7 +22,7 @@ from evercurrent.data.types import (
     Interval,
     Type,
 )
-from evercurrent.data.values import NAN
+from evercurrent.data.values import NAN, canonical_float
 from evercurrent.errors import EvaluationError
 from evercurrent.term.functions import arithmetic
 from evercurrent.term.functions.arithmetic_source import within
@@ -51,7 +51,7 @@ def _real(f: Real) -> Real:
             return math.inf
         except ValueError:
             return NAN
-        return r if r == r else NAN
+        return canonical_float(r)
 
     return total
 
@@ -79,8 +79,7 @@ def power(x: float, y: float) -> float:
     if y != y or (abs(x) == 1 and math.isinf(y)):
         return NAN
     try:
-        r = math.pow(x, y)
-        return r if r == r else NAN
+        return canonical_float(math.pow(x, y))
     except OverflowError:
         odd = y == math.floor(y) and y % 2 == 1
         return -math.inf if x < 0 and odd else math.inf
@@ -126,7 +125,7 @@ def _log(f: Real, above: float = 0.0) -> Callable[[float], float | None]:
     def log(x: float) -> float | None:
         if x <= above:
             return None
-        return f(x) if x == x else NAN
+        return canonical_float(f(x))
 
     return log
 
@@ -136,10 +135,12 @@ def log_base(*args: float) -> float | None:
     base, x = args if len(args) == 2 else (math.e, args[0])
     if x <= 0 or base <= 0:
         return None
+    if x != x or base != base:
+        return NAN
     if base == 1:
         d = math.log(x)
         return NAN if d == 0 else math.copysign(math.inf, d)
-    return math.log(x) if len(args) == 1 else math.log(x) / math.log(base)
+    return canonical_float(math.log(x) if len(args) == 1 else math.log(x) / math.log(base))
 
 
 def _infer_log(types: Types) -> Signature:
@@ -190,7 +191,9 @@ def _implement_pmod(types: Types, result: Type) -> Callable[[Any, Any], Any]:
             if not math.isfinite(a) or b != b:
                 return NAN
             r = math.fmod(a, b)
-            return math.fmod(r + b, b) if r < 0 else r
+            if r < 0 and math.isinf(r + b):
+                return NAN
+            return canonical_float(math.fmod(r + b, b) if r < 0 else r)
 
         return float_pmod
     x, y = arithmetic.to_one_scale(types)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from evercurrent.data.representation import canonical_float
 from evercurrent.data.types import BIGINT, DOUBLE, Decimal, Float, Integer, Type
 from evercurrent.errors import EvaluationError
 from evercurrent.term.functions.function import Function, Signature, Types
@@ -99,7 +100,7 @@ def _average(types: Types, result: Type) -> Callable[..., Any]:
             return -q if s < 0 else q
 
         return decimal_average
-    return lambda s, n: s / n
+    return lambda s, n: canonical_float(s / n)
 
 
 RING: tuple[Function, ...] = (

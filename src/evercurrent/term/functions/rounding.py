@@ -134,7 +134,7 @@ def _round_float(x: float, text: str, places: int, mode: str, bits: int) -> floa
     if exact.adjusted() - unit.adjusted() > 90:
         return x
     rounded = float(exact.quantize(unit, mode, WIDE))
-    return rounded if bits == 64 else float32(rounded)
+    return rounded + 0.0 if bits == 64 else float32(rounded)
 
 
 def _no_constants(name: str) -> Callable[[Types], Signature]:

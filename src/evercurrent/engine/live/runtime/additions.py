@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evercurrent.data import exact
+from evercurrent.data.representation import canonical_float
 from evercurrent.data.types import Decimal, Float, Integer, Interval
 from evercurrent.data.zset import Row
 from evercurrent.term.aggregates import TABLE
@@ -77,7 +78,7 @@ class Total:
             case Interval(unit):
                 return checked_integer(Integer(32 if unit == "months" else 64), total)
             case _:
-                return float(total)
+                return canonical_float(float(total))
 
 
 def _mean(a: Aggregate, total: Any, n: int) -> Any:
@@ -87,7 +88,7 @@ def _mean(a: Aggregate, total: Any, n: int) -> Any:
         case Interval(), _:
             return divide_half_up(total, n)
         case _:
-            return total / n
+            return canonical_float(total / n)
 
 
 class Bits:

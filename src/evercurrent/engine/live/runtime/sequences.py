@@ -14,7 +14,7 @@ from typing import Any, overload
 
 from evercurrent.data.order import sort_key
 from evercurrent.data.types import Decimal, Interval, Type
-from evercurrent.data.values import NAN
+from evercurrent.data.values import canonical_float
 from evercurrent.data.zset import Row
 from evercurrent.engine.live.runtime.sorting import Sequence, insert, remove
 from evercurrent.term.aggregates import TABLE
@@ -119,11 +119,11 @@ class Percentile(Sorted):
         numbers = _Numbers(self.items, POWERS[t.scale] if isinstance(t, Decimal) else 1)
         if self.fractions.disc:
             found = discrete(numbers, p)
-            return found if isinstance(t, Interval) else float(found)
+            return found if isinstance(t, Interval) else canonical_float(float(found))
         result = continuous(numbers, p)
         if isinstance(t, Interval):
             return round(result)
-        return result if result == result else NAN
+        return canonical_float(result)
 
 
 # --- lists -------------------------------------------------------------------------------------------------

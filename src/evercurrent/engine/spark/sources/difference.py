@@ -24,6 +24,7 @@ from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.shapes import W, row_schema
 from evercurrent.engine.spark.sources.nodes import File, Source
 from evercurrent.engine.spark.types import arrow_schema, spark_type
+from evercurrent.engine.spark.zeros import one_zero
 from evercurrent.errors import StorageError
 
 BYTES_PER_ROW = 20
@@ -48,7 +49,7 @@ def loaded(engine: Engine, source: Source, frame: DataFrame, sign: int, bytes_re
     workshop = engine.workshop(bytes_read // BYTES_PER_ROW)
     there = {c.lower(): c for c in frame.columns}
     columns = [
-        frame[f"`{there[c.name.lower()]}`"].cast(spark_type(c.type)).alias(f"c{i}")
+        one_zero(frame[f"`{there[c.name.lower()]}`"].cast(spark_type(c.type)), c.type).alias(f"c{i}")
         for i, c in enumerate(source.columns)
     ]
     name = f"{source.name}\0load{sign}"
