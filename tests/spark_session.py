@@ -18,6 +18,7 @@ def small_session(name: str) -> SparkSession:
         .config("spark.sql.ansi.enabled", "true")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.timeType.enabled", "true")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.host", "127.0.0.1")

@@ -20,6 +20,7 @@ from evercurrent.data.types import (
     Float,
     Integer,
     String,
+    Time,
     Timestamp,
     Type,
 )
@@ -34,6 +35,8 @@ TYPES: list[Type] = [
     Boolean(),
     Date(),
     Timestamp(),
+    Time(),
+    Time(3),
     Decimal(15, 2),
     Decimal(30, 4),
     Float(64),
@@ -54,6 +57,9 @@ def value(r: random.Random, t: Type) -> Any:
             return r.random() < 0.5
         case Date():
             return ZERO.date() + datetime.timedelta(r.randrange(-90_000, 90_000))
+        case Time():
+            edges = [datetime.time(), datetime.time(23, 59, 59), datetime.time(1, 2, 3, 456000)]
+            return r.choice([*edges, datetime.time(23, 59, 59, 999999)] if t == Time() else edges)
         case Timestamp():
             return ZERO + datetime.timedelta(0, r.randrange(-(10**9), 10**9), r.randrange(10**6))
         case Decimal(precision, scale):

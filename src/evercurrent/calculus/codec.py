@@ -36,7 +36,16 @@ NODES: Mapping[str, type] = {
     cls.__name__: cls
     for cls in (
         *(types.Null, types.Boolean, types.Integer, types.Float, types.Decimal, types.String, types.Binary),
-        *(types.Date, types.Timestamp, types.Interval, types.Array, types.Map, types.Member, types.Struct),
+        *(
+            types.Date,
+            types.Time,
+            types.Timestamp,
+            types.Interval,
+            types.Array,
+            types.Map,
+            types.Member,
+            types.Struct,
+        ),
         *(types.Collection, types.Reference),
         *(terms.Literal, terms.Column, terms.Variable, terms.Field, terms.Call, terms.Case, terms.Cast),
         *(terms.Record, terms.Lambda, terms.Opaque, terms.Apply, terms.SortKey, terms.Aggregate, terms.Frame),

@@ -15,7 +15,7 @@ from typing import Any
 
 from evercurrent.data.bounds import WIDE, decimal_fits, float32, integer_fits
 from evercurrent.data.representation import FrozenMap, canonical_float
-from evercurrent.data.texts import read_date, read_timestamp
+from evercurrent.data.texts import cut_time, read_date, read_time, read_timestamp
 from evercurrent.data.types import (
     Array,
     Binary,
@@ -31,6 +31,7 @@ from evercurrent.data.types import (
     Reference,
     String,
     Struct,
+    Time,
     Timestamp,
     Type,
 )
@@ -118,6 +119,8 @@ def _make_taker(t: Type) -> Callable[[Any], Any]:
             take = _take_binary
         case Date():
             take = _take_date
+        case Time():
+            take = lambda v: _take_time(t, v)  # noqa: E731
         case Timestamp():
             take = lambda v: _take_timestamp(t, v)  # noqa: E731
         case Interval():
@@ -244,6 +247,20 @@ def _take_date(v: Any) -> datetime.date:
         if found is not None:
             return found
     raise _bad(Date(), v)
+
+
+def _take_time(t: Time, v: Any) -> datetime.time:
+    """A time of day; digits that the type does not hold are cut off, as a cast cuts them."""
+    if isinstance(v, str):
+        found = read_time(v)
+        if found is None:
+            raise _bad(t, v)
+        return cut_time(found, t.precision)
+    if isinstance(v, datetime.time):
+        if v.tzinfo is not None:
+            raise _bad(t, v, "it has a zone")
+        return cut_time(datetime.time(v.hour, v.minute, v.second, v.microsecond), t.precision)
+    raise _bad(t, v)
 
 
 def _take_timestamp(t: Timestamp, v: Any) -> datetime.datetime:

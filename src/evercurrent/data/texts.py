@@ -1,7 +1,8 @@
-"""Dates, timestamps and zones as text, read and written as Spark casts them.
+"""Dates, times of day, timestamps and zones as text, read and written as Spark casts them.
 
 A date is `[+-]yyyy[-[m]m[-[d]d]]`, optionally followed by `T` or a blank and anything; a timestamp adds
-`[h]h:[m]m:[s]s[.fraction][zone]`. What is left out is the first: month, day, midnight. Python's calendar ends at the
+`[h]h:[m]m:[s]s[.fraction][zone]`. A time of day is `[T][h]h:[m]m[:[s]s[.fraction]]`, or one of twelve hours followed by
+AM or PM. What is left out is the first: month, day, midnight. Python's calendar ends at the
 years 1 and 9999, and so does ours.
 
 >>> read_date("2024-2"), read_timestamp("2024-02-03 4:05:06.7Z")
@@ -22,6 +23,7 @@ _TIME = r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{0,9}))?)?)?"
 _TIMESTAMP = re.compile(
     rf"([+-]?)(\d{{4,6}})(?:-(\d{{1,2}})(?:-(\d{{1,2}})(?:[ T]{_TIME}[ ]?(.*)|[ T]?)?)?)?", re.ASCII
 )
+_TIME_OF_DAY = re.compile(r"T?(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?(?: *([AaPp])[Mm])?", re.ASCII)
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{1,2})(?::?(\d{2}))?)?", re.ASCII)
 
 
@@ -66,6 +68,44 @@ def read_timestamp(text: str, zone: bool = True) -> datetime.datetime | None:
         return result.replace(tzinfo=where).astimezone(datetime.UTC).replace(tzinfo=None)
     except (ValueError, OverflowError):
         return None
+
+
+def read_time(text: str) -> datetime.time | None:
+    """The time of day that a text says, or None; digits after the sixth are cut off.
+
+    >>> read_time("9:05"), read_time("T12:00:00.5 AM"), read_time("24:00")
+    (datetime.time(9, 5), datetime.time(0, 0, 0, 500000), None)
+    """
+    found = _TIME_OF_DAY.fullmatch(text.strip(BLANKS))
+    if found is None:
+        return None
+    hour = int(found[1])
+    if found[5]:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if found[5] in "pP" else 0)
+    try:
+        return datetime.time(hour, int(found[2]), int(found[3] or 0), int((found[4] or "")[:6].ljust(6, "0")))
+    except ValueError:
+        return None
+
+
+def cut_time(t: datetime.time, precision: int) -> datetime.time:
+    """A time of day with no more digits after the second than the precision."""
+    if precision >= 6:
+        return t
+    unit: int = 10 ** (6 - precision)
+    return t.replace(microsecond=t.microsecond // unit * unit)
+
+
+def write_time(t: datetime.time) -> str:
+    """As Spark casts it to a string: the fraction of a second without zeros at its end.
+
+    >>> write_time(datetime.time(4, 5, 6, 700000)), write_time(datetime.time(0, 0))
+    ('04:05:06.7', '00:00:00')
+    """
+    text = f"{t.hour:02d}:{t.minute:02d}:{t.second:02d}"
+    return f"{text}.{t.microsecond:06d}".rstrip("0") if t.microsecond else text
 
 
 def read_zone(name: str) -> datetime.tzinfo | None:

@@ -76,6 +76,16 @@ class Date:
 
 
 @dataclass(frozen=True, slots=True)
+class Time:
+    """A time of day without a zone, of so many digits after the second."""
+
+    precision: int = 6
+
+    def __str__(self) -> str:
+        return f"TIME({self.precision})"
+
+
+@dataclass(frozen=True, slots=True)
 class Timestamp:
     """An instant (`zone`), or a wall-clock time without a zone (TIMESTAMP_NTZ)."""
 
@@ -178,6 +188,7 @@ Type = (
     | String
     | Binary
     | Date
+    | Time
     | Timestamp
     | Interval
     | Array
@@ -198,6 +209,7 @@ DOUBLE = Float(64)
 STRING = String()
 BINARY = Binary()
 DATE = Date()
+TIME = Time()
 TIMESTAMP = Timestamp(True)
 TIMESTAMP_NTZ = Timestamp(False)
 MONTHS = Interval("months")

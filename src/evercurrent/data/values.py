@@ -8,6 +8,7 @@
     STRING, VARCHAR     str                                          str
     BINARY              bytes                                        bytes, bytearray, memoryview
     DATE                datetime.date                                date, ISO text
+    TIME(p)             naive datetime.time, cut to p digits         datetime.time, ISO text
     TIMESTAMP           naive datetime in UTC                        aware datetime, naive (read as UTC), ISO text
     TIMESTAMP_NTZ       naive datetime                               naive datetime, ISO text
     INTERVAL            int, months or microseconds                  months: int; micros: timedelta, int
@@ -47,6 +48,7 @@ from evercurrent.data.types import (
     Map,
     String,
     Struct,
+    Time,
     Timestamp,
     Type,
 )
@@ -137,6 +139,9 @@ def reader(types: Sequence[Type]) -> Callable[[Iterable[Sequence[Any]]], list[Ro
             case Date():
                 names["date"] = datetime.date
                 test = f"type(v{i}) is date"
+            case Time(6):
+                names["time"] = datetime.time
+                test = f"type(v{i}) is time and v{i}.tzinfo is None"
             case Timestamp():
                 names["datetime"] = datetime.datetime
                 test = f"type(v{i}) is datetime and v{i}.tzinfo is None"

@@ -51,6 +51,7 @@ from evercurrent.data.types import (
     DOUBLE,
     MICROS,
     STRING,
+    TIME,
     TIMESTAMP,
     Collection,
     Decimal,
@@ -62,7 +63,6 @@ from evercurrent.data.types import (
 )
 from evercurrent.errors import QueryError
 from evercurrent.frontend.odl.parse import parse_type
-from evercurrent.frontend.odl.primitives import PRIMITIVES
 from evercurrent.frontend.odl.resolve import Resolver, under
 from evercurrent.frontend.odl.syntax import Text
 
@@ -76,6 +76,7 @@ SIMPLE: dict[Any, Type] = {
     bool: BOOLEAN,
     bytes: BINARY,
     datetime.date: DATE,
+    datetime.time: TIME,
     datetime.datetime: TIMESTAMP,
     datetime.timedelta: MICROS,
     decimal.Decimal: Decimal(38, 18),
@@ -283,9 +284,6 @@ def _type(what: str, hint: Any, extras: tuple[Any, ...]) -> tuple[Type, Limits]:
         return Map(k, v), under("key", key_limits) + under("value", value_limits)
     elif hint in SIMPLE:
         return SIMPLE[hint], ()
-    elif hint is datetime.time:
-        t, limit = PRIMITIVES["time"]
-        return t, (((), limit),)
     elif isinstance(hint, EntityType):
         return Reference(hint.__entity__.name), ()
     elif isinstance(hint, type) and issubclass(hint, enum.Enum):

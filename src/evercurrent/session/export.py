@@ -20,6 +20,7 @@ from evercurrent.data.types import (
     Reference,
     String,
     Struct,
+    Time,
     Timestamp,
     Type,
 )
@@ -66,6 +67,8 @@ def arrow_type(t: Type) -> Any:
             return pyarrow.binary()
         case Date():
             return pyarrow.date32()
+        case Time():
+            return pyarrow.time64("us")
         case Timestamp(zone):
             return pyarrow.timestamp("us", tz="UTC" if zone else None)
         case Interval(unit):

@@ -26,6 +26,7 @@ from evercurrent.data.types import (
     NULL,
     SMALLINT,
     STRING,
+    TIME,
     TIMESTAMP,
     TINYINT,
     Array,
@@ -37,6 +38,8 @@ from evercurrent.data.types import (
     Reference,
     String,
     Struct,
+    Time,
+    Timestamp,
     Type,
 )
 from evercurrent.errors import EvaluationError, QueryError, UnsupportedError
@@ -180,7 +183,10 @@ def cast(term: Term, type: Type, *, strict: bool = True, place: Place | None = N
     if isinstance(term, Literal) and term.value is None:
         return Literal(None, type)
     if not castable(term.type, type):
-        raise QueryError(f"{term.type} cannot be cast to {type}", place=place)
+        hint = None
+        if isinstance(term.type, Time) and isinstance(type, Timestamp):
+            hint = "in Spark the day would be that of the clock: give it, make_timestamp(day, time)"
+        raise QueryError(f"{term.type} cannot be cast to {type}", place=place, hint=hint)
     return simplify_node(Cast(term, type, strict))
 
 
@@ -359,6 +365,7 @@ DERIVED: dict[str, Callable[[Arguments, Place | None], Term]] = {
     "struct": _struct,
     "named_struct": _named_struct,
     "date": _cast_to(DATE),
+    "time": _cast_to(TIME),
     "timestamp": _cast_to(TIMESTAMP),
     "string": _cast_to(STRING),
     "boolean": _cast_to(BOOLEAN),

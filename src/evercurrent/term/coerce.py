@@ -34,6 +34,7 @@ from evercurrent.data.types import (
     Reference,
     String,
     Struct,
+    Time,
     Timestamp,
     Type,
 )
@@ -138,6 +139,8 @@ def _widen(a: Type, b: Type) -> Type | None:
             return b
         case Date(), Timestamp():
             return b
+        case Time(x), Time(y):
+            return a if x > y else b
         case Timestamp(), Timestamp():
             return TIMESTAMP
         case Interval(unit=x), Interval(unit=y) if x == y:
@@ -191,6 +194,8 @@ def implicit(source: Type, target: Type) -> bool:
         case Date(), Timestamp():
             return True
         case Timestamp(), (Timestamp() | Date()):
+            return True
+        case Time(), Time():
             return True
         case Interval(unit=x), Interval(unit=y):
             return x == y

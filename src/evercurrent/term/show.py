@@ -22,6 +22,7 @@ from evercurrent.data.types import (
     Null,
     String,
     Struct,
+    Time,
     Timestamp,
     Type,
 )
@@ -145,6 +146,8 @@ def show_value(value: Any, type: Type) -> str:
             return "'" + str(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
         case Date():
             return f"date '{spelling(type)(value)}'"
+        case Time():
+            return f"time '{spelling(type)(value)}'"
         case Timestamp(zone=zone):
             return f"timestamp{'' if zone else '_ntz'} '{spelling(type)(value)}'"
         case Interval():

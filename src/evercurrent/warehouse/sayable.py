@@ -122,6 +122,8 @@ def saying(view: View, design: Design, knowledge: Catalog, below: Mapping[str, S
         lower = knowledge.view(name)
         if lower is not None and below[lower.name].text is None:
             return Saying(None, f"it reads {lower.name}: {below[lower.name].reason}")
+    if names_time(view.text):
+        return Saying(None, "its text names the type TIME, which is not written in Spark's spelling")
     why = unsayable(stages.algebra, knowledge)
     if why is not None:
         return Saying(None, why)
@@ -145,6 +147,12 @@ def query_text(view: View) -> str:
     """The query of a definition, without CREATE VIEW."""
     tree: Any = sqlglot.parse_one(view.text, read="spark")
     return tree.expression.sql(dialect="spark") if tree.expression is not None else view.text
+
+
+def names_time(text: str) -> bool:
+    """Whether a text has a literal or a cast of the type TIME, which sqlglot writes as TIMESTAMP."""
+    tree: Any = sqlglot.parse_one(text, read="spark")
+    return any(t.this == e.DType.TIME for t in tree.find_all(e.DataType))
 
 
 def unsayable(plan: Plan, knowledge: Knowledge) -> str | None:

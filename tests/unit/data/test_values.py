@@ -26,6 +26,7 @@ from evercurrent.data.types import (
     MONTHS,
     NULL,
     STRING,
+    TIME,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     TINYINT,
@@ -35,6 +36,7 @@ from evercurrent.data.types import (
     Member,
     String,
     Struct,
+    Time,
     Type,
 )
 from evercurrent.data.values import (
@@ -80,6 +82,13 @@ ACCEPTED: list[tuple[Type, Any, Any]] = [
     (DATE, "2024-02-29", dt.date(2024, 2, 29)),
     (DATE, dt.datetime(2024, 2, 29), dt.date(2024, 2, 29)),
     (DATE, np.datetime64("2024-02-29"), dt.date(2024, 2, 29)),
+    (TIME, dt.time(12, 30, 0, 5), dt.time(12, 30, 0, 5)),
+    (TIME, dt.time(12, 30, fold=1), dt.time(12, 30)),
+    (TIME, " 9:05:06.7 ", dt.time(9, 5, 6, 700_000)),
+    (TIME, "12:30 am", dt.time(0, 30)),
+    (Time(3), dt.time(1, 2, 3, 999_999), dt.time(1, 2, 3, 999_000)),
+    (Time(0), "1:02:03.9", dt.time(1, 2, 3)),
+    (TIME, pd.NaT, None),
     (TIMESTAMP, NOON, NOON),
     (TIMESTAMP, NOON.replace(tzinfo=dt.timezone(dt.timedelta(hours=2))), NOON.replace(hour=10)),
     (TIMESTAMP, "2024-02-29T12:00:00+02:00", NOON.replace(hour=10)),
@@ -163,6 +172,7 @@ def test_a_value_that_does_not_fit_is_refused_with_both_named(t: Type, value: An
         (Decimal(12, 2), -5, decimal.Decimal("-0.05")),
         (TIMESTAMP, NOON, NOON.replace(tzinfo=dt.UTC)),
         (TIMESTAMP_NTZ, NOON, NOON),
+        (TIME, dt.time(1, 2), dt.time(1, 2)),
         (MICROS, 1_500_000, dt.timedelta(seconds=1.5)),
         (Array(Decimal(3, 1)), (15, None), [decimal.Decimal("1.5"), None]),
         (POINT, (1, None), {"x": 1, "y": None}),
@@ -179,7 +189,7 @@ def test_a_value_is_given_out(t: Type, inside: Any, outside: Any) -> None:
 
 TYPES = st.recursive(
     st.sampled_from(
-        [BOOLEAN, INT, BIGINT, DOUBLE, Decimal(9, 3), STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ]
+        [BOOLEAN, INT, BIGINT, DOUBLE, Decimal(9, 3), STRING, BINARY, DATE, TIME, TIMESTAMP, TIMESTAMP_NTZ]
     ),
     lambda inner: st.one_of(
         inner.map(Array),
@@ -200,6 +210,7 @@ def values_of(t: Type) -> st.SearchStrategy[Any]:
         STRING: st.text(max_size=3),
         BINARY: st.binary(max_size=3),
         DATE: st.dates(),
+        TIME: st.times(),
         TIMESTAMP: st.datetimes(),
         TIMESTAMP_NTZ: st.datetimes(),
     }

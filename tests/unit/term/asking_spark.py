@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal as PythonDecimal
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from evercurrent.data.types import (
     MONTHS,
     NULL,
     STRING,
+    TIME,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     Array,
@@ -29,6 +30,7 @@ from evercurrent.data.types import (
     Map,
     Member,
     Struct,
+    Time,
     Timestamp,
     Type,
 )
@@ -122,6 +124,8 @@ def sql(value: Any) -> str:
             return f"X'{value.hex()}'"
         case datetime():
             return f"TIMESTAMP'{value:%Y-%m-%d %H:%M:%S.%f}'".replace("P'1-", "P'0001-")
+        case time():
+            return f"TIME'{value.isoformat()}'"
         case date():
             return f"DATE'{value.isoformat()}'"
         case list():
@@ -154,6 +158,8 @@ def term(value: Any) -> Term:
             return lit(value, BINARY)
         case datetime():
             return lit(value, TIMESTAMP)
+        case time():
+            return lit(value, TIME)
         case date():
             return lit(value, DATE)
         case list():
@@ -297,6 +303,8 @@ def ours(t: Any) -> Type:
             return BINARY
         case "date":
             return DATE
+        case "time":
+            return Time(t.precision)
         case "timestamp":
             return TIMESTAMP
         case "timestamp_ntz":

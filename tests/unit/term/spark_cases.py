@@ -7,7 +7,7 @@ bytes, list an array, dict a map, tuple a struct. `T(value, type)` is a literal 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal as D
 from typing import Any
 
@@ -24,12 +24,14 @@ from evercurrent.data.types import (
     MONTHS,
     SMALLINT,
     STRING,
+    TIME,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     TINYINT,
     Array,
     Decimal,
     Map,
+    Time,
     Type,
 )
 
@@ -57,6 +59,8 @@ INT_MAX, INT_MIN = 2147483647, -2147483648
 LONG_MAX, LONG_MIN = big(9223372036854775807), big(-9223372036854775808)
 NI, NS, ND, NDATE, NTS = null(INT), null(STRING), null(DOUBLE), null(DATE), null(TIMESTAMP)
 LEAP, NEW_YEAR, EARLY = date(2024, 2, 29), date(2023, 1, 1), date(1, 1, 1)
+NOON, MIDNIGHT, LAST = time(12, 34, 56, 789012), time(0, 0), time(23, 59, 59, 999999)
+NTIME, SHORT = null(TIME), T("01:02:03.456", Time(3))
 TS = datetime(2024, 2, 29, 13, 14, 15, 123456)
 TS2 = datetime(2023, 12, 31, 23, 59, 59, 999999)
 OLD = datetime(1582, 10, 4, 1, 2, 3)
@@ -314,8 +318,29 @@ CASES: dict[str, list[tuple[Any, ...]]] = {
     "make_date": [(2024, 2, 29), (2023, 2, 29), (2024, 13, 1), (NI, 1, 1)],
     "make_timestamp": [(2024, 2, 29, 1, 2, D("3.5")), (2024, 2, 29, 1, 2, 60), (2024, 2, 29, 25, 2, 3),
         (2024, 2, 29, 1, 2, D("60.5")), (NI, 1, 1, 1, 1, 1), (2024, 7, 1, 1, 2, 3, "Europe/Paris"),
-        (2024, 7, 1, 1, 2, 3, "+05:30"), (2024, 7, 1, 1, 2, 3, "Nowhere")],
-    "make_timestamp_ntz": [(2024, 2, 29, 1, 2, D("3.5")), (2024, 2, 30, 1, 2, 3)],
+        (2024, 7, 1, 1, 2, 3, "+05:30"), (2024, 7, 1, 1, 2, 3, "Nowhere"), (LEAP, NOON), (LEAP, NOON, "Europe/Paris"),
+        (LEAP, NOON, "Nowhere"), (NDATE, NOON), (LEAP, NTIME), (LEAP, NOON, NS)],
+    "make_timestamp_ntz": [(2024, 2, 29, 1, 2, D("3.5")), (2024, 2, 30, 1, 2, 3), (LEAP, NOON), (LEAP, SHORT),
+        (NDATE, NOON), (LEAP, NTIME), (LEAP, NOON, "UTC"), (TS, NOON)],
+    # --- times of day
+    "make_time": [(1, 2, D("3.5")), (23, 59, D("59.999999")), (0, 0, 0), (24, 0, 0), (1, 60, 0), (1, 2, 60), (-1, 0, 0),
+        (1, 2, D("3.1234567")), (1, 2, D("59.9999999")), (NI, 1, 1), (1, 2, -1), (1, 2, 3.5)],
+    "to_time": [("12:34:56.5",), ("1:2",), ("x",), (NS,), ("12.34.56", "HH.mm.ss"), ("02 PM", "hh a"), ("12:34", "HH.mm"),
+        ("12:34:56.987", "HH:mm:ss.SSS"), ("2024-01-01 12:34", "yyyy-MM-dd HH:mm"), (TS,)],
+    "try_to_time": [("x",), ("12:34",), (NS,), ("12.34", "HH.mm"), ("12-34", "HH.mm")],
+    "time_diff":
+        [(u, NOON, LAST) for u in ("HOUR", "minute", "Second", "MILLISECOND", "MICROSECOND")] + [("HOUR", LAST, NOON),
+        ("DAY", NOON, LAST), ("HOURS", NOON, LAST), ("SECOND", NTIME, LAST), (NS, NOON, LAST), ("MINUTE", SHORT, NOON),
+        ("MINUTE", "01:00", NOON)],
+    "time_trunc":
+        [(u, NOON) for u in ("HOUR", "minute", "Second", "MILLISECOND", "MICROSECOND", "day")] + [("SECOND", SHORT),
+        ("HOUR", NTIME), (NS, NOON), ("HOUR", LAST)],
+    "time_from_seconds": each(0, 86399, 86400, -1, NI, D("1.23456789"), D("86399.999999999"), 1.5, NAN, INF, big(5)),
+    "time_from_millis": each(0, 86399999, 86400000, -1, NI),
+    "time_from_micros": each(0, big(86399999999), big(86400000000), -1, NI),
+    "time_to_seconds": each(NOON, MIDNIGHT, LAST, SHORT, NTIME),
+    "time_to_millis": each(NOON, LAST, NTIME),
+    "time_to_micros": each(NOON, LAST, NTIME, SHORT),
     "make_dt_interval": [(1, 12, 30, D("1.001001")), (2,), ()],
     "make_ym_interval": [(1, 2), (1,), (), (178956970, 8), (NI, 1)],
     "convert_timezone": [("UTC", "Asia/Seoul", NTZ), ("Europe/Paris", "UTC", NTZ), ("UTC", "Nowhere", NTZ)],
@@ -408,6 +433,25 @@ CASES["mul"] += [(T(3600000000, MICROS), 2), (3, T(3600000000, MICROS)), (T(3600
 CASES["div"] += [(T(3600000000, MICROS), 2), (T(7, MICROS), 2), (T(7, MICROS), 0), (T(3600000000, MICROS), 1.5)]
 CASES["lt"] += [(T(1, MICROS), T(2, MICROS)), (T(1, MONTHS), T(2, MONTHS))]
 
+# Times of day: the operators again.
+CASES["add"] += [(NOON, T(3600000000, MICROS)), (T(3600000000, MICROS), NOON), (LAST, T(1, MICROS)), (NOON, T(86400000000, DAYS)), (SHORT, T(0, DAYS))]
+CASES["add"] += [(NOON, T(14, MONTHS)), (NTIME, T(1, MICROS)), (NOON, null(MICROS)), (NOON, NOON), (NOON, 1), (SHORT, T(1000001, MICROS)), (NOON, None)]
+CASES["sub"] += [(NOON, T(3600000000, MICROS)), (MIDNIGHT, T(1, MICROS)), (NOON, LAST), (LAST, SHORT), (NOON, NTIME), (NOON, "01:00"), ("01:00", NOON), (NOON, None)]
+CASES["sub"] += [(T(3600000000, MICROS), NOON), (NOON, TS)]
+for _name in ("eq", "lt", "ge", "ne", "eqns"):
+    CASES[_name] += [(NOON, LAST), (NOON, NOON), (SHORT, NOON), (NOON, NTIME), (MIDNIGHT, "00:00"), (NOON, TS), (NOON, LEAP)]
+CASES["in_list"] += [(NOON, LAST, NOON), (SHORT, "01:02:03.456", LAST), (NOON, NTIME)]
+CASES["coalesce"] += [(NTIME, NOON), (SHORT, NOON), (NTIME, "12:00")]
+CASES["greatest"] += [(NOON, LAST, SHORT), (NTIME, MIDNIGHT)]
+CASES["concat"] += [("a", NOON), (MIDNIGHT, SHORT)]
+CASES["hour"] += each(NOON, MIDNIGHT, LAST, SHORT, NTIME)
+CASES["minute"] += each(NOON, LAST, NTIME)
+CASES["second"] += each(NOON, LAST, SHORT, NTIME)
+CASES["date_part"] += [("hour", NOON), ("minute", NOON), ("second", NOON), ("second", SHORT), ("seconds", T("01:02:03", Time(0))), ("day", NOON), ("second", NTIME)]
+CASES["date_format"] += [(NOON, p) for p in ("HH:mm:ss.SSSSSS", "h:mm a", "H m s S", "yyyy HH", "d", "'at' hh")] + [(NTIME, "HH"), (MIDNIGHT, "h a")]
+CASES["array_max"] += each([NOON, LAST])
+CASES["year"] += each(NOON)
+
 CASTS: list[tuple[Any, Type]] = [
     (value, target)
     for target, values in {
@@ -416,18 +460,20 @@ CASTS: list[tuple[Any, Type]] = [
             T("16777216", FLOAT), T("3.4028235E38", FLOAT), T("1.17E-38", FLOAT), T(3723000000, MICROS),
             T(-14, MONTHS), T(172800000000, DAYS), NI, date(5, 1, 2), 5e-324, 1.7976931348623157e308,
             9999999.0, 12345678.9, 2.0**53, ["a", "b"], [[1], []], {"k": [1.5]}, T(0, MICROS),
-            T(-1, MICROS)],
+            T(-1, MICROS), NOON, MIDNIGHT, LAST, SHORT, NTIME, [time(1, 2), None]],
         INT: ["12", " 12 ", "+5", "-5", "1.5", "", "x", "2147483648", 1.9, -1.9, 3e9, NAN, D("2.7"),
-            D("-2.7"), True, big(5), LONG_MAX, T(3, TINYINT), NS, T(172800000000, DAYS)],
+            D("-2.7"), True, big(5), LONG_MAX, T(3, TINYINT), NS, T(172800000000, DAYS), NOON, LAST],
         BIGINT: ["9223372036854775808", "1e3", 1e18, 1e19, TS, OLD, D("12345678901.5"),
             datetime(1969, 12, 31, 23, 59, 59, 500000)],
-        TINYINT: [127, 128, -129, "128", 1.5, D("127.9")],
+        TINYINT: [127, 128, -129, "128", 1.5, D("127.9"), NOON, MIDNIGHT, time(0, 1)],
         DOUBLE: ["1.5", " 1e3 ", "inf", "-Infinity", "NaN", "nan", "x", "1d", "1f", "", 1, LONG_MAX,
             D("0.1"), F32, True, TS, "0x10", "1_0"],
         FLOAT: ["0.1", 1e39, 0.1, 16777217, D("0.1"), "1e-46"],
         Decimal(5, 2): ["1.005", "1.995", "999.995", "1e2", "x", " 7 ", 1, 1000, 1.005, 2.675, D("1.2345"),
             D("-1.005"), True, INF, NAN, F32, "", "1.", ".5"],
-        Decimal(38, 10): ["0.00000000005", 1e30, LONG_MAX],
+        Decimal(38, 10): ["0.00000000005", 1e30, LONG_MAX, NOON],
+        Decimal(6, 1): [NOON, LAST, time(1, 2, 3, 50_000)],
+        Array(TIME): [["1:02", "x"], ["1:02"]],
         BOOLEAN: ["true", "T", "yes", "1", " y ", "false", "No", "0", "x", "", 1, 0, -5, 0.0, 0.1,
             D("0.00"), NS],
         DATE: ["2024-02-29", " 2024-2-9 ", "2024", "2024-02", "2023-02-29", "x", "2024-02-29 10:11:12",
@@ -438,6 +484,11 @@ CASTS: list[tuple[Any, Type]] = [
             "2024-02-29 01", " 2024-02-29 01:02:03 ", "2024-02-29 01:02:03.", "2024-02-29 01:02:03 UTC",
             "2024-02-29 01:02:03-8", "2024-02-29 24:00:00"],
         TIMESTAMP_NTZ: ["2024-02-29 01:02:03", "2024-02-29 01:02:03+02:00", LEAP, TS],
+        TIME: ["12:34:56.789012", " 1:2 ", "T09:00", "12:00 AM", "12:30:15.5pm", "1:02  PM", "13:00 PM", "0:30 AM", "24:00", "12:60",
+            "12:34:60", "12", "12:", "12:34:", "x", "", "12:34:56.", "12:34:56.1234567891", "12:34:56Z", "+1:00", "123:00",
+            "t1:00", TS, NTZ, LEAP, NOON, SHORT, 5, NS, T(1, MICROS), True, 1.5],
+        Time(3): ["12:34:56.7899", NOON, TS, LAST],
+        Time(0): ["12:34:56.9", NOON, SHORT, NTZ],
         BINARY: ["abc", "é", NS],
         Array(STRING): [[1, None, 2]],
         Array(INT): [["1", "2"], [1.5], ["x"]],

@@ -21,5 +21,6 @@ fixpoint     recursion, in rounds that the driver counts
 rounds       the same in rounds of jobs; `turns` runs the rules of a loop, `pile` holds what rounds have added
 run          one transaction
 publish      views as ordinary Delta tables
+delta_types  types that Delta tables do not have, in those that stand for them
 session      the private session in which everything runs
 """

@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from evercurrent.data.types import Decimal, Float, Integer, Interval, Timestamp, Type
+from evercurrent.data.types import Decimal, Float, Integer, Interval, Time, Timestamp, Type
 from evercurrent.engine.spark.intervals import interval, micros
 from evercurrent.engine.spark.types import spark_type
 from evercurrent.engine.spark.zeros import SIGNLESS, one_zero
@@ -95,8 +95,8 @@ def native(name: str, args: Columns, call: Call) -> Column:
 
 
 def fixed(name: str, t: Type) -> bool:
-    """Whether Spark's type of a result may differ from ours: precision of decimals, kind of timestamps and intervals."""
-    return isinstance(t, Decimal | Timestamp | Integer) and name not in ("and", "or", "not")
+    """Whether Spark's type of a result may differ from ours: precision of decimals and times, kind of timestamps and intervals."""
+    return isinstance(t, Decimal | Time | Timestamp | Integer) and name not in ("and", "or", "not")
 
 
 def higher_order(name: str, args: Sequence[Any], call: Call) -> Column:

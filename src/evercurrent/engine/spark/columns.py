@@ -22,7 +22,18 @@ from typing import Any
 import pyarrow
 import pyarrow.compute
 
-from evercurrent.data.types import Binary, Boolean, Date, Decimal, Integer, Null, String, Timestamp, Type
+from evercurrent.data.types import (
+    Binary,
+    Boolean,
+    Date,
+    Decimal,
+    Integer,
+    Null,
+    String,
+    Time,
+    Timestamp,
+    Type,
+)
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.types import arrow_type, internal, plain, spark_type
 
@@ -34,7 +45,7 @@ FIRST_DAY = pyarrow.scalar(EPOCH.toordinal(), pyarrow.int32())
 def decoded(t: Type, column: pyarrow.Array | pyarrow.ChunkedArray) -> list[Any]:
     """The values of a column as the driver holds them."""
     match t:
-        case Boolean() | Integer() | String() | Binary() | Null():
+        case Boolean() | Integer() | String() | Binary() | Null() | Time():
             return list(column.to_pylist())
         case Decimal():
             return units(column, t)
@@ -78,7 +89,7 @@ def encoded(t: Type, values: Sequence[Any]) -> pyarrow.Array:
     """Values that the driver holds as a column."""
     target = arrow_type(spark_type(t))
     match t:
-        case Boolean() | Integer() | String() | Binary() | Date() | Null():
+        case Boolean() | Integer() | String() | Binary() | Date() | Time() | Null():
             return pyarrow.array(values, target)
         case Decimal():
             try:

@@ -23,7 +23,18 @@ import xxhash
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from evercurrent.data.types import Binary, Boolean, Date, Decimal, Float, Integer, String, Timestamp, Type
+from evercurrent.data.types import (
+    Binary,
+    Boolean,
+    Date,
+    Decimal,
+    Float,
+    Integer,
+    String,
+    Time,
+    Timestamp,
+    Type,
+)
 from evercurrent.engine.spark.columns import UNITS, viewed
 
 H = "h"
@@ -45,7 +56,7 @@ Hashes = Any
 
 def digestible(types: Sequence[Type]) -> bool:
     """Whether rows of these types have digests: nothing nested."""
-    known = Integer | Boolean | Date | Timestamp | Decimal | Float | String | Binary
+    known = Integer | Boolean | Date | Time | Timestamp | Decimal | Float | String | Binary
     return all(isinstance(t, known) for t in types)
 
 
@@ -100,6 +111,9 @@ def folded(t: Type, column: pyarrow.Array, seeds: Hashes) -> Hashes:
             return of_int(numbers(column.cast(pyarrow.int8()).cast(pyarrow.int32()), pyarrow.int32()), seeds)
         case Date():
             return of_int(numbers(column.cast(pyarrow.int32()), pyarrow.int32()), seeds)
+        case Time():  # Spark counts nanoseconds
+            nanoseconds = column.cast(pyarrow.time64("ns")).cast(pyarrow.int64())
+            return of_long(numbers(nanoseconds, pyarrow.int64()), seeds)
         case Timestamp():
             return of_long(numbers(column.cast(pyarrow.int64()), pyarrow.int64()), seeds)
         case Decimal(precision) if precision <= LONG_DIGITS:

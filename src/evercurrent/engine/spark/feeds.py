@@ -34,6 +34,7 @@ from evercurrent.data.types import (
     Integer,
     Member,
     String,
+    Time,
     Timestamp,
     Type,
 )
@@ -88,6 +89,8 @@ def alike(t: Type, column: pyarrow.ChunkedArray) -> bool:
     match t:
         case Boolean() | Integer() | Binary() | Date() | Decimal() | Timestamp():
             return bool(column.type == arrow_type(spark_type(t)))
+        case Time(6):
+            return bool(column.type == pyarrow.time64("us"))
         case String(length):
             if column.type != pyarrow.string() or length is None:
                 return bool(column.type == pyarrow.string())

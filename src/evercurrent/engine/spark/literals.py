@@ -22,6 +22,7 @@ from evercurrent.data.types import (
     Reference,
     String,
     Struct,
+    Time,
     Timestamp,
     Type,
 )
@@ -47,6 +48,8 @@ def literal(value: Any, t: Type) -> Column:
         case Binary():
             return F.lit(bytearray(value))
         case Date():
+            return F.lit(value.isoformat()).cast(spark_type(t))
+        case Time():
             return F.lit(value.isoformat()).cast(spark_type(t))
         case Timestamp(zone):
             return F.lit(value.isoformat(sep=" ") + ("+00:00" if zone else "")).cast(spark_type(t))

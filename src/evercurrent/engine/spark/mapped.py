@@ -8,7 +8,7 @@ and only the pages with the asked rows are ever read.
 Law. `Copy.take(names, places)` is what the Parquet file holds in these columns at these places. Files never change, so the
 copy is never wrong; where there is none, the Parquet file is read.
 
-To be as small as what it copies, a copy is packed: integers, dates, instants and decimals are numbers above the smallest of
+To be as small as what it copies, a copy is packed: integers, dates, times, instants and decimals are numbers above the smallest of
 their column, in as few bytes as the largest needs; strings of which there are few are places in a dictionary.
 
 >>> column = pyarrow.chunked_array([[1_000_000, None, 1_000_200]])
@@ -69,7 +69,7 @@ def numbers(column: pyarrow.Array) -> Numbers | None:
         return low
     if pyarrow.types.is_date32(kind):
         column = column.cast(pyarrow.int32())
-    elif pyarrow.types.is_timestamp(kind):
+    elif pyarrow.types.is_timestamp(kind) or pyarrow.types.is_time64(kind):
         column = column.cast(pyarrow.int64())
     elif not pyarrow.types.is_integer(kind):
         return None

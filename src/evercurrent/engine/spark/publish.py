@@ -26,9 +26,10 @@ from pyspark.sql import DataFrame
 
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
+from evercurrent.engine.spark.delta_types import published_frame, published_schema, stored_schema
 from evercurrent.engine.spark.files import Folder, slug
 from evercurrent.engine.spark.pool import filterable
-from evercurrent.engine.spark.types import arrow_type, internal, plain, spark_type
+from evercurrent.engine.spark.types import internal, plain
 
 APPLICATION = "evercurrent"
 MANY_FILES = 40
@@ -67,17 +68,13 @@ def clean(path: Path) -> None:
         table.cleanup_metadata()
 
 
-def schema_of(fields: Sequence[Member]) -> pyarrow.Schema:
-    return pyarrow.schema([pyarrow.field(f.name, arrow_type(spark_type(f.type))) for f in fields])
-
-
 def table_of(fields: Sequence[Member], rows: Sequence[Row]) -> pyarrow.Table:
-    schema = schema_of(fields)
+    schema = stored_schema(fields)
     arrays = [
         pyarrow.array([plain(f.type, row[i]) for row in rows], schema.field(i).type)
         for i, f in enumerate(fields)
     ]
-    return pyarrow.Table.from_arrays(arrays, schema=schema)
+    return pyarrow.Table.from_arrays(arrays, schema=schema).cast(published_schema(fields))
 
 
 def properties(version: int) -> CommitProperties:
@@ -97,9 +94,11 @@ def publish_rows(path: Path, fields: Sequence[Member], rows: Sequence[Row], vers
 
 def publish_frame(path: Path, fields: Sequence[Member], frame: DataFrame, version: int) -> None:
     """Publish a view anew, written by the executors."""
-    write_deltalake(str(path), schema_of(fields).empty_table(), mode="overwrite", schema_mode="overwrite")
+    write_deltalake(
+        str(path), published_schema(fields).empty_table(), mode="overwrite", schema_mode="overwrite"
+    )
     inside = f"part-{uuid.uuid4().hex}"
-    frame.write.parquet(str(path / inside))
+    published_frame(frame, fields).write.parquet(str(path / inside))
     adds = [add(path, f"{inside}/{p.name}") for p in sorted((path / inside).glob("*.parquet"))]
     commit(DeltaTable(str(path)), adds, fields, version)
 
@@ -140,19 +139,20 @@ def publish_change(
 
 def without(file: Path, fields: Sequence[Member], gone: Counter[Row], always: bool) -> pyarrow.Table | None:
     """What is left of a file when some rows go (they are taken from `gone`); None if none of them is in it."""
-    table = pyarrow.parquet.read_table(file, partitioning=None).cast(schema_of(fields))
+    table = pyarrow.parquet.read_table(file, partitioning=None).cast(published_schema(fields))
     column = next((i for i, f in enumerate(fields) if filterable(f.type)), None)
     if not gone:
         return table if always else None
+    held = table.cast(stored_schema(fields))
     if column is None:
-        places: Sequence[int] = range(table.num_rows)
+        places: Sequence[int] = range(held.num_rows)
     else:
         values = [plain(fields[column].type, row[column]) for row in gone]
-        wanted = pyarrow.array(values, table.schema.field(column).type)
-        hits = pyarrow.compute.is_in(table.column(column), wanted)
+        wanted = pyarrow.array(values, held.schema.field(column).type)
+        hits = pyarrow.compute.is_in(held.column(column), wanted)
         places = pyarrow.compute.indices_nonzero(hits).to_pylist()
     drop = []
-    candidates = table.take(pyarrow.array(places, pyarrow.int64())) if column is not None else table
+    candidates = held.take(pyarrow.array(places, pyarrow.int64())) if column is not None else held
     for index, values_of in zip(places, candidates.to_pylist(), strict=True):
         row = tuple(internal(f.type, values_of[f.name]) for f in fields)
         if gone.get(row, 0) > 0:
@@ -183,5 +183,5 @@ def commit(
     table: DeltaTable, actions: Sequence[AddAction | RemoveAction], fields: Sequence[Member], version: int
 ) -> None:
     table.create_write_transaction(
-        list(actions), "append", schema_of(fields), commit_properties=properties(version)
+        list(actions), "append", published_schema(fields), commit_properties=properties(version)
     )

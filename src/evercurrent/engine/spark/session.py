@@ -28,6 +28,7 @@ SETTINGS = {
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.constraintPropagation.enabled": "true",
+    "spark.sql.timeType.enabled": "true",
 }
 
 SMALL = {"spark.sql.adaptive.enabled": "false"}

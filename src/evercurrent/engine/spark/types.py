@@ -3,7 +3,8 @@
 Decimals are Spark's own decimals here; only the live engine scales integers. A sum of integers is kept in DECIMAL(38,0),
 which passes the range of BIGINT on the way to a value within it (law P3 of programs: accumulators have no bounds). The
 type of a bare NULL has no column of its own in Parquet: it is stored as a STRING that is always NULL. Day-time intervals have
-none either: as Spark itself does, they are stored as numbers of microseconds, and published so.
+none either: as Spark itself does, they are stored as numbers of microseconds, and published so. A TIME is one that Spark has
+from 4.1 on; before, it is refused.
 
 >>> stored_sum(BIGINT)
 DecimalType(38,0)
@@ -15,6 +16,7 @@ from collections.abc import Iterable
 from typing import Any, assert_never
 
 import pyarrow
+import pyspark
 from pyspark.sql import types as spark
 
 from evercurrent.data.types import (
@@ -34,6 +36,7 @@ from evercurrent.data.types import (
     Reference,
     String,
     Struct,
+    Time,
     Timestamp,
     Type,
 )
@@ -57,6 +60,8 @@ def spark_type(t: Type) -> spark.DataType:
             return spark.BinaryType()
         case Date():
             return spark.DateType()
+        case Time(precision):
+            return time_type(precision)
         case Timestamp(zone):
             return spark.TimestampType() if zone else spark.TimestampNTZType()
         case Interval("months"):
@@ -75,9 +80,27 @@ def spark_type(t: Type) -> spark.DataType:
             assert_never(t)
 
 
+def time_type(precision: int) -> spark.DataType:
+    """Spark's TIME, which came with 4.1."""
+    kind = getattr(spark, "TimeType", None)
+    if kind is None:
+        raise UnsupportedError(
+            f"Spark {pyspark.__version__} has no type TIME, which came with Spark 4.1",
+            hint="use a newer PySpark, or keep the time as a STRING or as a number of seconds",
+        )
+    made: spark.DataType = kind(precision)
+    return made
+
+
+def is_time(t: spark.DataType) -> bool:
+    return type(t).__name__ == "TimeType"
+
+
 def require_stored(t: Type) -> None:
     """Refuse what has no place in Parquet files that Spark and others read alike."""
     match t:
+        case Time(precision):
+            time_type(precision)
         case Interval("months"):
             raise UnsupportedError(
                 f"a column of type {t} cannot be kept on Spark yet", hint="keep it as a number"
@@ -128,6 +151,8 @@ def arrow_type(t: spark.DataType) -> pyarrow.DataType:
             return pyarrow.timestamp("us")
         case spark.DayTimeIntervalType():
             return pyarrow.int64()
+        case _ if is_time(t):
+            return pyarrow.time64("us")
         case spark.ArrayType():
             return pyarrow.list_(arrow_type(t.elementType))
         case spark.MapType():
@@ -173,6 +198,14 @@ def type_of(t: spark.DataType) -> Type:
             return Timestamp(True)
         case spark.TimestampNTZType():
             return Timestamp(False)
+        case _ if is_time(t):
+            precision: int = t.precision  # type: ignore[attr-defined]
+            if precision > 6:
+                raise UnsupportedError(
+                    f"columns of Spark's type {t.simpleString()} cannot be read: a time of day is kept in microseconds",
+                    hint="cast it to TIME(6)",
+                )
+            return Time(precision)
         case spark.ArrayType():
             return Array(type_of(t.elementType))
         case spark.MapType():

@@ -1,6 +1,6 @@
 """The primitive types of ODL, as types and limits.
 
-`time` is the time of day, kept as the interval since midnight. `decimal(p, s)` is an extension.
+`time` is the time of day, TIME(6). `decimal(p, s)` is an extension.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from evercurrent.data.types import (
     MICROS,
     SMALLINT,
     STRING,
+    TIME,
     TIMESTAMP,
     Decimal,
     String,
@@ -24,7 +25,6 @@ from evercurrent.data.types import (
 )
 
 ANY = Limit()
-DAY = 24 * 60 * 60 * 1_000_000
 
 PRIMITIVES: dict[str, tuple[Type, Limit]] = {
     "short": (SMALLINT, ANY),
@@ -41,7 +41,7 @@ PRIMITIVES: dict[str, tuple[Type, Limit]] = {
     "char": (String(1), ANY),
     "string": (STRING, ANY),
     "date": (DATE, ANY),
-    "time": (MICROS, Limit(0, DAY - 1)),
+    "time": (TIME, ANY),
     "timestamp": (TIMESTAMP, ANY),
     "interval": (MICROS, ANY),
     "binary": (BINARY, ANY),

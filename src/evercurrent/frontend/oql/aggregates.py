@@ -20,6 +20,7 @@ from evercurrent.data.types import (
     Null,
     String,
     Struct,
+    Time,
     Timestamp,
 )
 from evercurrent.frontend.oql.context import Context, wrong
@@ -43,7 +44,7 @@ def aggregated(context: Context, name: str, many: Many, place: Place | None) -> 
     element = one(context, many.element)
     if not isinstance(element.kind, Atom):
         raise wrong(f"{name} needs numbers or other scalars, not {article(element.kind)}", place)
-    if name in ("sum", "avg") and isinstance(element.kind.type, String | Boolean | Date | Timestamp):
+    if name in ("sum", "avg") and isinstance(element.kind.type, String | Boolean | Date | Time | Timestamp):
         raise wrong(f"{name} needs numbers, not {element.kind}s", place)
     arg = build.cast(element.term, INT) if isinstance(element.kind.type, Null) else element.term
     found = folded(context, many, name, arg, place)

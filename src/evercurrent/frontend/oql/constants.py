@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime
 
-from evercurrent.data.types import DATE, DOUBLE, MICROS, STRING, TIMESTAMP
+from evercurrent.data.texts import read_time
+from evercurrent.data.types import DATE, DOUBLE, STRING, TIME, TIMESTAMP
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.context import wrong
 from evercurrent.frontend.oql.kinds import NIL, STRING_KIND, Atom, Coll, kind_of
@@ -25,7 +26,7 @@ def constant(node: syntax.Constant) -> One:
         case "float":
             return One(Atom(DOUBLE), build.lit(node.value, DOUBLE))
         case "time":
-            return One(Atom(MICROS), build.lit(since_midnight(node), MICROS))
+            return One(Atom(TIME), build.lit(time_of_day(node), TIME))
         case "date" | "timestamp":
             type = DATE if node.type == "date" else TIMESTAMP
             term = build.cast(build.lit(node.value), type, strict=False, place=node.place)
@@ -37,15 +38,11 @@ def constant(node: syntax.Constant) -> One:
             return One(Atom(term.type), term)
 
 
-def since_midnight(node: syntax.Constant) -> int:
-    """The microseconds of a time of day, which is kept as an interval."""
-    try:
-        found = datetime.time.fromisoformat(node.value.strip())
-    except ValueError:
-        raise wrong(f"{node.value!r} is not a time", node.place, "it is written as '10:30:00'") from None
-    if found.tzinfo is not None:
-        raise wrong(f"{node.value!r} has a time zone, which a time of day has not", node.place)
-    return ((found.hour * 60 + found.minute) * 60 + found.second) * 1_000_000 + found.microsecond
+def time_of_day(node: syntax.Constant) -> datetime.time:
+    found = read_time(node.value)
+    if found is None:
+        raise wrong(f"{node.value!r} is not a time", node.place, "it is written as '10:30:00'")
+    return found
 
 
 def number_range(kind: syntax.Kind, low: One, high: One, place: Place | None) -> One:

@@ -12,7 +12,7 @@ from typing import assert_never
 from evercurrent.calculus.nodes import Filter, Generator, Relation
 from evercurrent.calculus.paths import step as reference_step
 from evercurrent.catalog.extents import OID, Apart, Inside, Inverse, Single, place_of
-from evercurrent.data.types import Date, Struct, Timestamp
+from evercurrent.data.types import Date, Struct, Time, Timestamp
 from evercurrent.frontend.oql.context import Context, Scope, near, wrong
 from evercurrent.frontend.oql.forms import article, decoded, one, present
 from evercurrent.frontend.oql.kinds import Atom, Coll, Dict, Kind, Obj, Rec, is_nil, kind_of, retyped
@@ -73,6 +73,9 @@ def member(context: Context, expr: Expr, name: str, place: Place | None) -> Expr
             defined = build.conjunction([present(plain), inner.defined])
             return One(inner.kind, inner.term, defined)
         case Atom(Date() | Timestamp()) if name in MOMENTS:
+            term = build.call(name, plain.term, place=place)
+            return One(Atom(term.type), term, present(plain))
+        case Atom(Time()) if name in ("hour", "minute", "second"):
             term = build.call(name, plain.term, place=place)
             return One(Atom(term.type), term, present(plain))
         case kind if is_nil(kind):

@@ -1,7 +1,7 @@
 """Classes as relations: annotations are the types of columns.
 
     int BIGINT      float DOUBLE      str STRING      bool BOOLEAN      bytes BINARY      Decimal DECIMAL(38,18)
-    date DATE       datetime TIMESTAMP                timedelta INTERVAL DAY TO SECOND
+    date DATE       time TIME(6)   datetime TIMESTAMP                timedelta INTERVAL DAY TO SECOND
     list[T], tuple[T, ...] ARRAY<T>   dict[K, V] MAP<K, V>    a dataclass, NamedTuple or TypedDict STRUCT<...>
     T | None        nullable          Annotated[T, "DECIMAL(12,2)"]      that type of SQL
 
@@ -39,6 +39,7 @@ from evercurrent.data.types import (
     NULL,
     SMALLINT,
     STRING,
+    TIME,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     TINYINT,
@@ -60,6 +61,7 @@ PLAIN: dict[Any, Type] = {
     bytes: BINARY,
     decimal.Decimal: Decimal(38, 18),
     datetime.date: DATE,
+    datetime.time: TIME,
     datetime.datetime: TIMESTAMP,
     datetime.timedelta: MICROS,
     type(None): NULL,
@@ -140,6 +142,7 @@ NAMED: dict[str, Type] = {
         STRING,
         BINARY,
         DATE,
+        TIME,
         TIMESTAMP,
         TIMESTAMP_NTZ,
     )
@@ -202,6 +205,6 @@ def read(annotation: Any, what: str = "this annotation") -> Annotated:
         return read(annotation.__supertype__, what)
     raise UnsupportedError(
         f"{what} is {getattr(annotation, '__name__', annotation)!s}, which is no type of a column",
-        hint="use int, float, str, bool, bytes, Decimal, date, datetime, timedelta, list, dict, a row class, or "
+        hint="use int, float, str, bool, bytes, Decimal, date, time, datetime, timedelta, list, dict, a row class, or "
         "Annotated[..., type]",
     )

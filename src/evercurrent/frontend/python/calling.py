@@ -37,7 +37,18 @@ PURE: frozenset[Any] = frozenset(
         range,
     )
 ) | frozenset(
-    (datetime.date, datetime.datetime, datetime.timedelta, decimal.Decimal, ord, chr, repr, zip, enumerate)
+    (
+        datetime.date,
+        datetime.time,
+        datetime.datetime,
+        datetime.timedelta,
+        decimal.Decimal,
+        ord,
+        chr,
+        repr,
+        zip,
+        enumerate,
+    )
 )
 """What may be called when a query is built: the same constants give the same value."""
 
@@ -63,6 +74,7 @@ def is_pure(function: Any) -> bool:
         list,
         set,
         datetime.date,
+        datetime.time,
         datetime.timedelta,
         decimal.Decimal,
     )

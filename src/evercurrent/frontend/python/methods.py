@@ -16,6 +16,7 @@ from evercurrent.data.types import (
     DATE,
     DOUBLE,
     STRING,
+    TIME,
     Array,
     Boolean,
     Date,
@@ -24,6 +25,7 @@ from evercurrent.data.types import (
     Integer,
     Map,
     String,
+    Time,
     Timestamp,
     Type,
     is_numeric,
@@ -103,6 +105,10 @@ def method(symbol: Symbol, name: str) -> Any:
         case Date() | Timestamp() if name in DATE_PARTS:
             if isinstance(term.type, Timestamp) or name in ("year", "month", "day"):
                 return Symbol(build.call(DATE_PARTS[name], term))
+        case Time() if name in ("hour", "minute", "second"):
+            return Symbol(build.call(name, term))
+        case Timestamp() if name == "time":
+            return lambda: Symbol(build.cast(term, TIME))
         case Timestamp() if name == "date":
             return lambda: Symbol(build.cast(term, DATE))
         case Date() | Timestamp() if name in ("weekday", "isoweekday"):

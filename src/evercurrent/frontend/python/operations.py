@@ -28,6 +28,7 @@ from evercurrent.data.types import (
     Reference,
     String,
     Struct,
+    Time,
     Timestamp,
     Type,
     is_numeric,
@@ -130,6 +131,8 @@ def kind_of(t: Type) -> str:
             return "bytes"
         case Date():
             return "date"
+        case Time():
+            return "time"
         case Timestamp():
             return "timestamp"
         case Interval():

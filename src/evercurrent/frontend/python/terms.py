@@ -20,6 +20,7 @@ from evercurrent.data.types import (
     DATE,
     DOUBLE,
     MICROS,
+    TIME,
     TIMESTAMP,
     Decimal,
     Integer,
@@ -111,6 +112,8 @@ def term_of(value: Any) -> Term:
             return Literal(take_in(TIMESTAMP, value), TIMESTAMP)
         case datetime.date():
             return Literal(value, DATE)
+        case datetime.time():
+            return Literal(take_in(TIME, value), TIME)
         case datetime.timedelta():
             return Literal(take_in(MICROS, value), MICROS)
         case bytes():

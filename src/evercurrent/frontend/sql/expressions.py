@@ -7,12 +7,13 @@ that has no place yet gets that of the smallest node around it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from sqlglot import exp
 
-from evercurrent.data.types import BOOLEAN, NULL, Array, Map, Struct
+from evercurrent.data.types import BOOLEAN, NULL, Array, Map, Struct, Time
 from evercurrent.errors import EvercurrentError, QueryError
 from evercurrent.frontend.sql import calls, literals, subqueries
 from evercurrent.frontend.sql.scope import Level, Stage, member
@@ -213,7 +214,18 @@ def _cast(level: Level, node: exp.Cast | exp.TryCast) -> Term:
     result = build.cast(term(level, node.this), target, strict=strict, place=env.place(node))
     if isinstance(result, Cast) and isinstance(result.of, Literal) and _is_typed_literal(level, node):
         raise env.wrong(f"this is not a {target}", node)
+    if isinstance(target, Time) and isinstance(result, Literal) and _is_typed_literal(level, node):
+        _check_digits(level, node)
     return result
+
+
+def _check_digits(level: Level, node: exp.Cast | exp.TryCast) -> None:
+    """TIME'...' of more than six digits is a TIME(7) or more in Spark."""
+    digits = re.search(r"\.(\d*)", node.this.name)
+    if digits is not None and len(digits[1]) > 6:
+        raise level.env.unsupported(
+            "a time with more than six digits after the second", node, hint="a time is kept in microseconds"
+        )
 
 
 def _is_typed_literal(level: Level, node: exp.Expr) -> bool:
@@ -222,7 +234,7 @@ def _is_typed_literal(level: Level, node: exp.Expr) -> bool:
     before = (
         place.text[: place.start].rstrip() if place is not None and isinstance(node.this, exp.Literal) else ""
     )
-    return before.lower().endswith(("date", "timestamp", "timestamp_ntz", "timestamp_ltz"))
+    return before.lower().endswith(("date", "timestamp", "timestamp_ntz", "timestamp_ltz", "time"))
 
 
 def _between(level: Level, node: exp.Between) -> Term:

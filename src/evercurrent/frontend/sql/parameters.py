@@ -122,6 +122,8 @@ def type_of(value: Any) -> Type:
             return t.TIMESTAMP if value.tzinfo is not None else t.TIMESTAMP_NTZ
         case datetime.date():
             return t.DATE
+        case datetime.time():
+            return t.TIME
         case datetime.timedelta():
             return t.MICROS
         case list() | tuple():

@@ -33,6 +33,7 @@ from evercurrent.data.types import (
     Member,
     String,
     Struct,
+    Time,
     Type,
 )
 
@@ -81,6 +82,10 @@ def type_of(node: exp.Expr | None) -> Type:
     match kind:
         case D.DECIMAL:
             return _decimal(parts)
+        case D.TIME:
+            return _time(parts)
+        case D.TIMETZ:
+            raise UnknownType("type TIME WITH TIME ZONE", unsupported=True)
         case D.VARCHAR | D.CHAR | D.NVARCHAR | D.NCHAR:
             return String(_number(parts[0])) if parts else STRING
         case D.ARRAY:
@@ -124,6 +129,16 @@ def _decimal(parts: list[exp.Expr]) -> Decimal:
             f"DECIMAL({precision},{scale}): the precision is 1 to 38, the scale 0 to the precision"
         )
     return Decimal(precision, scale)
+
+
+def _time(parts: list[exp.Expr]) -> Time:
+    precision = _number(parts[0]) if parts else 6
+    if precision > 6:
+        raise UnknownType(
+            f"type TIME({precision}), since a time of day is kept in microseconds: its precision is 0 to 6",
+            unsupported=precision <= 9,
+        )
+    return Time(precision)
 
 
 def _number(node: exp.Expr) -> int:

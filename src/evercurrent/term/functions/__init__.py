@@ -8,6 +8,6 @@ casts         conversions between types; spelling, intervals: values as text
 exact         arithmetic on scaled integers; calendar: on dates
 regex         patterns of Java in Python; date_patterns: those of dates
 arithmetic, comparison, logic, numeric, rounding, bits, strings, codes, formats, matching, date_parts, datetimes,
-date_texts, arrays, maps, lambdas     the families
+date_texts, times, arrays, maps, lambdas     the families
 ring          the arithmetic of accumulators
 """

@@ -1,4 +1,4 @@
-"""+ - * / DIV % and the unary minus, on numbers, dates, timestamps and intervals.
+"""+ - * / DIV % and the unary minus, on numbers, dates, times of day, timestamps and intervals.
 
 Integers keep their type, and leaving its range is an error. Decimals are scaled integers: a sum is brought to one scale,
 a product just multiplies, and where the result's precision was not cut nothing can overflow and nothing is checked.
@@ -18,6 +18,7 @@ from evercurrent.data.types import (
     DOUBLE,
     INT,
     MICROS,
+    TIME,
     TIMESTAMP,
     Date,
     Decimal,
@@ -26,6 +27,7 @@ from evercurrent.data.types import (
     Interval,
     Null,
     String,
+    Time,
     Timestamp,
     Type,
     is_numeric,
@@ -46,6 +48,8 @@ from evercurrent.term.functions.calendar import (
     add_days,
     add_micros,
     add_months,
+    add_to_time,
+    micros_of_day,
 )
 from evercurrent.term.functions.exact import (
     POWERS,
@@ -106,6 +110,11 @@ def _shifted(day: Type, by: Type) -> Signature:
             return Signature((DATE, by), DATE)
         case Date(), Interval("micros"):
             return Signature((TIMESTAMP, MICROS), TIMESTAMP)
+        case Time(), Interval("micros", days):
+            # Whole days leave the digits of a time; what may have seconds may have their fractions.
+            return Signature((day, by), day if days else TIME)
+        case Time(), Null():
+            return Signature((day, MICROS), day)
         case Timestamp(), Interval():
             return Signature((day, by), day)
         case _:
@@ -115,9 +124,9 @@ def _shifted(day: Type, by: Type) -> Signature:
 def _infer_add(types: Types) -> Signature:
     count(types, 2)
     match types:
-        case (Date() | Timestamp() as day, by):
+        case (Date() | Time() | Timestamp() as day, by):
             return _shifted(day, by)
-        case (by, Date() | Timestamp() as day):
+        case (by, Date() | Time() | Timestamp() as day):
             shift = _shifted(day, by)
             return Signature(shift.args[::-1], shift.result)
         case (Interval() as a, Interval() as b):
@@ -139,7 +148,10 @@ def _infer_sub(types: Types) -> Signature:
             return Signature((t, t), MICROS)
         case (Date() | Timestamp() as a, String()) | (String(), Date() | Timestamp() as a):
             return Signature((a, a), DAYS if a == DATE else MICROS)
-        case (Date() | Timestamp() as day, by):
+        case (Time() as a, Time() | String() | Null() as b) | (String() | Null() as b, Time() as a):
+            t = common_of_two(a, b)
+            return Signature((t, t), MICROS)
+        case (Date() | Time() | Timestamp() as day, by):
             return _shifted(day, by)
         case (Interval() as a, Interval() as b):
             t = _joint(a, b)
@@ -232,9 +244,11 @@ def _sum(sign: int) -> Callable[[Types, Type], Binary]:
                 return lambda a, b: (a.toordinal() - b.toordinal()) * MICROS_PER_DAY
             case (Timestamp(), Timestamp()), _:
                 return lambda a, b: (a - b) // MICRO
+            case (Time(), Time()), _:
+                return lambda a, b: micros_of_day(a) - micros_of_day(b)
             case (Interval(), Interval()), Interval():
                 return lambda a, b: _checked_interval(result, plain(a, b))
-            case (by, Date() | Timestamp() as day), _:
+            case (by, Date() | Time() | Timestamp() as day), _:
                 shift = _shifter(day, by)
                 return lambda a, b: shift(b, a)
             case (day, by), _:
@@ -254,6 +268,8 @@ def _shifter(day: Type, by: Type) -> Binary:
             return lambda a, b: add_days(a, b // MICROS_PER_DAY)
         case Date(), _:
             return add_days
+        case Time(), _:
+            return add_to_time
         case _:
             return add_micros
 

@@ -61,6 +61,25 @@ def micros_of(moment: datetime.datetime) -> int:
     return (moment - EPOCH) // MICRO
 
 
+def micros_of_day(t: datetime.time) -> int:
+    """Microseconds since midnight."""
+    return ((t.hour * 60 + t.minute) * 60 + t.second) * 1_000_000 + t.microsecond
+
+
+def time_of(micros: int) -> datetime.time:
+    """The time of day so many microseconds after midnight."""
+    if not 0 <= micros < MICROS_PER_DAY:
+        raise EvaluationError("the time is outside of 00:00:00 to 23:59:59.999999")
+    seconds, fraction = divmod(micros, 1_000_000)
+    minutes, second = divmod(seconds, 60)
+    return datetime.time(minutes // 60, minutes % 60, second, fraction)
+
+
+def add_to_time(t: datetime.time, micros: int) -> datetime.time:
+    """The time of day moved by an interval; it does not pass midnight."""
+    return time_of(micros_of_day(t) + micros)
+
+
 def moment_of(micros: int) -> datetime.datetime:
     try:
         return EPOCH + datetime.timedelta(microseconds=micros)

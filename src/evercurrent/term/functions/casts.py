@@ -2,7 +2,8 @@
 
 fractions are cut when a number becomes an integer, and rounded half up when it becomes a decimal
 text is trimmed, and must then be the value and nothing else
-a TIMESTAMP becomes the number of its seconds since 1970, and back
+a TIMESTAMP becomes the number of its seconds since 1970, and back; a TIME that of its seconds since midnight
+a TIME does not become a TIMESTAMP: in Spark it takes the day from the clock
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from evercurrent.data.texts import BLANKS, read_date, read_timestamp
+from evercurrent.data.texts import BLANKS, cut_time, read_date, read_time, read_timestamp
 from evercurrent.data.types import (
     BIGINT,
     Array,
@@ -31,12 +32,13 @@ from evercurrent.data.types import (
     Reference,
     String,
     Struct,
+    Time,
     Timestamp,
     Type,
 )
 from evercurrent.data.values import NAN, WIDE, FrozenMap, canonical_float, float32
 from evercurrent.errors import EvaluationError
-from evercurrent.term.functions.calendar import MICROS_PER_DAY, micros_of, midnight, moment_of
+from evercurrent.term.functions.calendar import MICROS_PER_DAY, micros_of, micros_of_day, midnight, moment_of
 from evercurrent.term.functions.exact import POWERS, divide_half_up, rescale, truncated
 from evercurrent.term.functions.failures import bad_cast
 from evercurrent.term.functions.intervals import read_interval
@@ -75,6 +77,10 @@ def cast_fails(source: Type, target: Type) -> bool:
             return q - t < p - s + (t < s)
         case ((Date() | Timestamp()), (Date() | Timestamp())):
             return False
+        case ((Time() | Timestamp()), Time()):
+            return False
+        case Time(), Integer(bits):
+            return bits < 32
         case (Reference(), _) | (_, Reference()):
             return False
         case Null(), _:
@@ -103,6 +109,12 @@ def conversion(source: Type, target: Type, strict: bool = True) -> Conversion | 
             return _number_to_timestamp(source)
         case Timestamp(zone=True), (Integer() | Decimal() | Float()):
             return _timestamp_to_number(target)
+        case Time(), (Integer() | Decimal()):
+            return _time_to_number(target)
+        case Time(p), Time(q):
+            return _same if q >= p else lambda v: cut_time(v, q)
+        case Timestamp(), Time(p):
+            return lambda v: cut_time(v.time(), p)
         case Reference(), Reference():
             return _same
         case (Reference(), Integer(64)) | (Integer(), Reference()):
@@ -305,6 +317,18 @@ def _timestamp_to_number(target: Type) -> Conversion:
             raise AssertionError(target)
 
 
+def _time_to_number(target: Type) -> Conversion:
+    match target:
+        case Integer():
+            return _checked_integer(target, lambda v: micros_of_day(v) // 1_000_000, Time())
+        case Decimal(scale=s):
+            return _checked_decimal(
+                target, lambda v: divide_half_up(micros_of_day(v) * POWERS[s], 1_000_000), Time()
+            )
+        case _:
+            raise AssertionError(target)
+
+
 # --- text --------------------------------------------------------------------------------------------------
 
 
@@ -325,6 +349,8 @@ def _from_string(target: Type) -> Conversion | None:
             return _checked_decimal(target, read, String())
         case Date():
             return lambda v: read_date(v) or bad_cast(v, target)
+        case Time(p):
+            return lambda v: cut_time(read_time(v) or bad_cast(v, target), p)
         case Timestamp(zone=zone):
             return lambda v: read_timestamp(v, zone) or bad_cast(v, target)
         case Binary():

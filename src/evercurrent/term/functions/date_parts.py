@@ -1,4 +1,4 @@
-"""Parts of dates, timestamps and intervals: year, quarter, weekday, hour; DATE_PART and EXTRACT."""
+"""Parts of dates, times of day, timestamps and intervals: year, quarter, weekday, hour; DATE_PART and EXTRACT."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from evercurrent.data.types import (
     Integer,
     Interval,
     String,
+    Time,
     Timestamp,
     Type,
 )
@@ -79,6 +80,8 @@ def _refine_part(types: Types, constants: tuple[Any, ...]) -> Signature:
     t = types[1]
     if isinstance(t, Interval):
         return Signature((STRING, t), _interval_part(part, t))
+    if isinstance(t, Time) and part in ("hour", "minute", "second"):
+        return Signature((STRING, t), Decimal(2 + t.precision, t.precision) if part == "second" else INT)
     if isinstance(t, String):
         t = TIMESTAMP
     if not isinstance(t, Date | Timestamp):
@@ -100,11 +103,13 @@ def _interval_part(part: str, t: Interval) -> Type:
 def _implement_part(types: Types, result: Type) -> Callable[[str, Any], Any]:
     if isinstance(types[1], Interval):
         return lambda name, v: interval_field(PARTS[name.lower()], v)
+    # Seconds are counted in the smallest unit that the type of the argument holds.
+    unit = 10 ** (6 - types[1].precision) if isinstance(types[1], Time) else 1
 
     def part(name: str, moment: Any) -> int:
         kind = PARTS[name.lower()]
         if kind == "second":
-            return int(moment.second * 1_000_000 + moment.microsecond)
+            return int(moment.second * 1_000_000 + moment.microsecond) // unit
         return DAY_PARTS[kind](moment) if kind in DAY_PARTS else TIME_PARTS[kind](moment)
 
     return part
@@ -131,7 +136,7 @@ def interval_field(part: str, value: int) -> int:
 def _moment_type(types: Types) -> Signature:
     """One argument with a time of day."""
     count(types, 1)
-    t = types[0] if isinstance(types[0], Timestamp) else expect(types[0], TIMESTAMP, 0)
+    t = types[0] if isinstance(types[0], Time | Timestamp) else expect(types[0], TIMESTAMP, 0)
     return Signature((t,), INT)
 
 

@@ -67,6 +67,14 @@ def refuse(token: str, pattern: str) -> UnsupportedError:
     return UnsupportedError(f"{token!r} in the date pattern {pattern!r} is not supported")
 
 
+def time_only(pattern: str) -> str:
+    """The pattern, if a time of day has all that it asks for."""
+    for token in tokens(pattern):
+        if token[0].isalpha() and token[0] not in "HkKhmsSa":
+            raise EvaluationError(f"a TIME has no {token!r}, which the pattern {pattern!r} asks for")
+    return pattern
+
+
 # --- writing -----------------------------------------------------------------------------------------------
 
 

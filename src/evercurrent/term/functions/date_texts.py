@@ -1,4 +1,4 @@
-"""Dates and timestamps from text and to text, by pattern: to_date, to_timestamp, date_format and the epoch's seconds."""
+"""Dates, times of day and timestamps from text and to text, by pattern: to_date, to_timestamp, date_format and the epoch's seconds."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from evercurrent.data.types import (
     BIGINT,
     DATE,
     STRING,
+    TIME,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     Date,
     String,
+    Time,
     Timestamp,
     Type,
 )
 from evercurrent.errors import EvaluationError
 from evercurrent.term.functions.calendar import micros_of, midnight, moment_of
 from evercurrent.term.functions.casts import conversion
-from evercurrent.term.functions.date_patterns import must_read, reader, write, writers
+from evercurrent.term.functions.date_patterns import must_read, reader, time_only, write, writers
 from evercurrent.term.functions.function import Function, Signature, Types
 from evercurrent.term.functions.signatures import count, expect, fixed
 
+DAY_ONE = datetime.date(1970, 1, 1)
 STANDARD = "yyyy-MM-dd HH:mm:ss"
 
 
@@ -32,7 +35,7 @@ def _parsed(target: Type) -> Callable[[Types], Signature]:
 
     def infer(types: Types) -> Signature:
         count(types, 1, 2)
-        if isinstance(types[0], Date | Timestamp):
+        if isinstance(types[0], Date | Timestamp) and target != TIME:
             return Signature((types[0], *(expect(t, STRING, 1) for t in types[1:])), target)
         return Signature(tuple(expect(t, STRING, i) for i, t in enumerate(types)), target)
 
@@ -85,8 +88,23 @@ def _checked(
 
 def _infer_format(types: Types) -> Signature:
     count(types, 2)
-    first = types[0] if isinstance(types[0], Timestamp) else expect(types[0], TIMESTAMP, 0)
+    first = types[0] if isinstance(types[0], Time | Timestamp) else expect(types[0], TIMESTAMP, 0)
     return Signature((first, expect(types[1], STRING, 1)), STRING)
+
+
+def _refine_format(types: Types, constants: tuple[Any, ...]) -> Signature:
+    signature = _infer_format(types)
+    if isinstance(constants[1], str):
+        writers(constants[1])
+        if isinstance(signature.args[0], Time):
+            time_only(constants[1])
+    return signature
+
+
+def _implement_format(types: Types, result: Type) -> Callable[..., str]:
+    if isinstance(types[0], Time):
+        return lambda t, pattern: write(datetime.datetime.combine(DAY_ONE, t), time_only(pattern))
+    return write
 
 
 def _infer_unix(types: Types) -> Signature:
@@ -132,13 +150,13 @@ _infer_from_unixtime = fixed((BIGINT, STRING), STRING, least=1)
 FUNCTIONS = (
     _parser("to_date", DATE, datetime.datetime.date),
     _parser("try_to_date", DATE, datetime.datetime.date, lenient=True),
+    _parser("to_time", TIME, datetime.datetime.time),
+    _parser("try_to_time", TIME, datetime.datetime.time, lenient=True),
     _parser("to_timestamp", TIMESTAMP, _same),
     _parser("try_to_timestamp", TIMESTAMP, _same, lenient=True),
     _parser("to_timestamp_ltz", TIMESTAMP, _same),
     _parser("to_timestamp_ntz", TIMESTAMP_NTZ, _same),
-    Function(
-        "date_format", _infer_format, lambda t, r: write, refine=_checked(_infer_format, writers), fails=True
-    ),
+    Function("date_format", _infer_format, _implement_format, refine=_refine_format, fails=True),
     Function(
         "unix_timestamp", _infer_unix, _implement_unix, refine=_checked(_infer_unix, reader), fails=True
     ),

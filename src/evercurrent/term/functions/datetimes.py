@@ -304,15 +304,6 @@ FUNCTIONS = (
         refine=_with_unit(_infer_timestampdiff),
     ),
     simple("make_date", (INT, INT, INT), DATE, make_date, fails=True),
-    simple(
-        "make_timestamp",
-        (INT, INT, INT, INT, INT, Decimal(16, 6), STRING),
-        TIMESTAMP,
-        make_timestamp,
-        least=6,
-        fails=True,
-    ),
-    simple("make_timestamp_ntz", (INT,) * 5 + (Decimal(16, 6),), TIMESTAMP_NTZ, make_timestamp, fails=True),
     simple("make_ym_interval", (INT, INT), MONTHS, make_ym_interval, least=0, fails=True),
     simple(
         "make_dt_interval", (INT, INT, INT, Decimal(18, 6)), MICROS, make_dt_interval, least=0, fails=True

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from evercurrent.data.texts import write_timestamp
+from evercurrent.data.texts import write_time, write_timestamp
 from evercurrent.data.types import (
     MONTHS,
     Array,
@@ -28,6 +28,7 @@ from evercurrent.data.types import (
     Reference,
     String,
     Struct,
+    Time,
     Timestamp,
     Type,
 )
@@ -54,6 +55,8 @@ def spelling(t: Type) -> Callable[[Any], str]:
             return lambda v: v.decode("utf-8", errors="replace")
         case Date():
             return lambda v: f"{v.year:04d}-{v.month:02d}-{v.day:02d}"
+        case Time():
+            return write_time
         case Timestamp():
             return write_timestamp
         case Interval():

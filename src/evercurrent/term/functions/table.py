@@ -31,6 +31,7 @@ from evercurrent.term.functions import (
     ring,
     rounding,
     strings,
+    times,
 )
 from evercurrent.term.functions.failures import division_by_zero, overflow
 from evercurrent.term.functions.function import Function, Types
@@ -49,6 +50,7 @@ FAMILIES = (
     date_parts.FUNCTIONS,
     datetimes.FUNCTIONS,
     date_texts.FUNCTIONS,
+    times.FUNCTIONS,
     arrays.FUNCTIONS,
     maps.FUNCTIONS,
     lambdas.FUNCTIONS,

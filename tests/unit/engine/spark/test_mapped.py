@@ -97,7 +97,7 @@ def agree(footer: Footer, copy: Copy, schema: pyarrow.Schema, wanted: list[Wante
 
 
 @pytest.mark.parametrize("names", [None, ["c0", "c1"], ["c0"]])
-@pytest.mark.parametrize("key", ["number", "text", "date", "price", "instant", "huge"])
+@pytest.mark.parametrize("key", ["number", "text", "date", "price", "instant", "time", "huge"])
 def test_the_same_rows_are_found(made: Made, key: str, names: list[str] | None) -> None:
     numbers = sorted(random.Random(7).choices(range(0, 4000, 2), k=1000))
     day = datetime.date(2020, 1, 1)
@@ -109,6 +109,10 @@ def test_the_same_rows_are_found(made: Made, key: str, names: list[str] | None) 
         "instant": (
             pyarrow.timestamp("us"),
             lambda n: datetime.datetime(2020, 1, 1) + datetime.timedelta(0, 0, n),
+        ),
+        "time": (
+            pyarrow.time64("us"),
+            lambda n: (datetime.datetime(2020, 1, 1) + datetime.timedelta(0, 0, n * 7919)).time(),
         ),
         "huge": (pyarrow.decimal128(38, 0), lambda n: decimal.Decimal(n) * 10**30),
     }

@@ -33,6 +33,7 @@ class Everything:
     j: tuple[int, str]
     k: datetime.datetime
     l: datetime.timedelta  # noqa: E741
+    o: datetime.time
     m: bytes = b"x"
     n: Annotated[str, "VARCHAR(3)"] = "abc"
 
@@ -52,6 +53,7 @@ def test_types() -> None:
         "STRUCT<_1: BIGINT, _2: STRING> NOT NULL",
         "TIMESTAMP NOT NULL",
         "INTERVAL DAY TO SECOND NOT NULL",
+        "TIME(6) NOT NULL",
         "BINARY NOT NULL",
         "VARCHAR(3) NOT NULL",
     ]
@@ -64,13 +66,15 @@ def test_rows_go_in_and_come_out() -> None:
     moment = datetime.datetime(2020, 1, 2, 3, tzinfo=datetime.UTC)
     row = Everything(
         1, None, Name("n"), "x", Decimal("1.50"), None, ["p", None], {"q": 1.5}, Inner(3), (4, "r"), moment,
-        datetime.timedelta(seconds=5), b"y",
+        datetime.timedelta(seconds=5), datetime.time(6, 7), b"y",
     )  # fmt: skip
     table.insert(row)
     assert table.objects() == [row]
-    assert table.where(lambda t: t.h["q"] > 1 and t.j[0] == 4 and t.k.year == 2020).select(
-        lambda t: t.i
-    ).objects() == [Inner(3)]
+    assert table.where(
+        lambda t: (
+            t.h["q"] > 1 and t.j[0] == 4 and t.k.year == 2020 and t.o.hour == 6 and t.o < datetime.time(7)
+        )
+    ).select(lambda t: t.i).objects() == [Inner(3)]
 
 
 @pytest.mark.parametrize("annotation", [object, int | str, complex, set, Annotated[int, "WIDE"], Any])
