@@ -72,3 +72,38 @@ SELECT y.n, COUNT(*) AS k FROM t JOIN (SELECT c, COUNT(*) AS n FROM s GROUP BY c
 SELECT year(day) AS y, month(day) AS m, SUM(total) AS total FROM orders GROUP BY year(day), month(day)
 --! case distinct_having
 SELECT DISTINCT status FROM orders WHERE total > 5 GROUP BY status, customer HAVING COUNT(*) >= 1
+--! dataset letters
+--! case subquery_as_key
+SELECT (SELECT MAX(c) FROM s WHERE s.b = r.b) AS m, COUNT(*) AS n, SUM(a) AS total FROM r GROUP BY (SELECT MAX(c) FROM s WHERE s.b = r.b)
+--! case subquery_as_key_by_alias
+SELECT (SELECT COUNT(*) FROM s WHERE s.b = r.b) AS m, COUNT(*) AS n FROM r GROUP BY m
+--! case subquery_as_key_by_position
+SELECT (SELECT MIN(c) FROM s) AS m, MAX(a) AS high FROM r GROUP BY 1
+--! case exists_as_key
+SELECT EXISTS (SELECT 1 FROM s WHERE s.b = r.b) AS e, COUNT(*) AS n FROM r GROUP BY EXISTS (SELECT 1 FROM s WHERE s.b = r.b)
+--! case in_as_key
+SELECT b IN (SELECT b FROM s) AS e, COUNT(*) AS n, SUM(a) AS total FROM r GROUP BY b IN (SELECT b FROM s)
+--! case subquery_within_key
+SELECT a + (SELECT COUNT(*) FROM s WHERE s.b = r.b) + 1 AS m, COUNT(*) AS n FROM r GROUP BY a + (SELECT COUNT(*) FROM s WHERE s.b = r.b)
+--! case case_of_exists_as_key
+SELECT CASE WHEN EXISTS (SELECT 1 FROM s WHERE s.b = r.b) THEN 'found' ELSE 'lost' END AS k, COUNT(*) AS n FROM r GROUP BY CASE WHEN EXISTS (SELECT 1 FROM s WHERE s.b = r.b) THEN 'found' ELSE 'lost' END
+--! case subquery_as_key_and_having
+SELECT (SELECT MAX(c) FROM s WHERE s.b = r.b) AS m, COUNT(*) AS n FROM r GROUP BY (SELECT MAX(c) FROM s WHERE s.b = r.b) HAVING (SELECT MAX(c) FROM s WHERE s.b = r.b) >= 10 OR COUNT(*) > 1
+--! case subquery_as_key_and_order
+SELECT (SELECT MAX(c) FROM s WHERE s.b = r.b) AS m, COUNT(*) AS n FROM r GROUP BY (SELECT MAX(c) FROM s WHERE s.b = r.b) ORDER BY (SELECT MAX(c) FROM s WHERE s.b = r.b) DESC NULLS LAST LIMIT 2
+--! case subquery_in_grouping_sets
+SELECT (SELECT MAX(c) FROM s WHERE s.b = r.b) AS m, a, COUNT(*) AS n FROM r GROUP BY GROUPING SETS (((SELECT MAX(c) FROM s WHERE s.b = r.b)), ((SELECT MAX(c) FROM s WHERE s.b = r.b), a), ())
+--! duckdb
+SELECT m, a, COUNT(*) AS n FROM (SELECT a, (SELECT MAX(c) FROM s WHERE s.b = r.b) AS m FROM r) x GROUP BY GROUPING SETS ((m), (m, a), ())
+--! case subquery_in_rollup
+SELECT EXISTS (SELECT 1 FROM s WHERE s.b = r.b) AS e, a, COUNT(*) AS n, GROUPING(EXISTS (SELECT 1 FROM s WHERE s.b = r.b)) AS g FROM r GROUP BY ROLLUP (EXISTS (SELECT 1 FROM s WHERE s.b = r.b), a)
+--! duckdb
+SELECT e, a, COUNT(*) AS n, GROUPING(e) AS g FROM (SELECT a, EXISTS (SELECT 1 FROM s WHERE s.b = r.b) AS e FROM r) x GROUP BY ROLLUP (e, a)
+--! case subquery_as_key_under_window
+SELECT (SELECT MAX(c) FROM s WHERE s.b = r.b) AS m, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*), (SELECT MAX(c) FROM s WHERE s.b = r.b)) AS place FROM r GROUP BY (SELECT MAX(c) FROM s WHERE s.b = r.b)
+--! duckdb
+SELECT m, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*), m NULLS FIRST) AS place FROM (SELECT (SELECT MAX(c) FROM s WHERE s.b = r.b) AS m FROM r) x GROUP BY m
+--! case subquery_as_key_spelled_differently
+SELECT (select max(C) from S where S.B = R.B) AS m, COUNT(*) AS n FROM r GROUP BY ((SELECT MAX(c) FROM s WHERE s.b = r.b))
+--! case subquery_as_key_group_by_all
+SELECT (SELECT MAX(c) FROM s WHERE s.b = r.b) AS m, a, COUNT(*) AS n FROM r GROUP BY ALL

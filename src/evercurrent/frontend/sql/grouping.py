@@ -2,6 +2,9 @@
 
 `GROUP BY a, ROLLUP(b, c)` is the product of {a} and {b c, b, nothing}: each element gives a list of sets of keys, and the
 clause is every way to take one from each. `grouping(a)` is a digit of the grouping id.
+
+A key that contains a subquery is recognised by its syntax: two readings of one subquery have variables of different names, so
+their terms differ.
 """
 
 from __future__ import annotations
@@ -25,6 +28,33 @@ from evercurrent.term.nodes import Aggregate, Field, Literal, Term, Variable
 from evercurrent.term.nullable import nullable
 
 ReadKey = Callable[[exp.Expr], Term]
+Written = Sequence[tuple[exp.Expr, Term]]
+
+
+def as_written(node: exp.Expr, written: Written) -> Term | None:
+    """The term of a key that is written like a node, whatever its case and the brackets around it."""
+    if not written or not contains_query(node):
+        return None
+    found = normalised(node)
+    return next((term for key, term in written if key == found), None)
+
+
+def normalised(node: exp.Expr) -> exp.Expr:
+    """A copy without brackets around it, with names in lower case."""
+    while isinstance(node, exp.Paren | exp.Subquery) and isinstance(node.this, exp.Expr):
+        node = node.this
+    copy = node.copy()
+    for part in copy.walk():
+        if isinstance(part, exp.Identifier):
+            part.set("this", part.name.lower())
+            part.set("quoted", False)
+        elif isinstance(part, exp.Anonymous) and isinstance(part.this, str):
+            part.set("this", part.this.lower())
+    return copy
+
+
+def contains_query(node: exp.Expr) -> bool:
+    return node.find(exp.Query) is not None
 
 
 @dataclass(slots=True)
@@ -33,6 +63,8 @@ class Clause:
 
     keys: list[Term]
     sets: tuple[tuple[int, ...], ...] | None
+    written: Written = ()
+    """The keys that contain a subquery, as they are written."""
 
 
 def clause(env: Env, node: exp.Group, read_key: ReadKey) -> Clause:
@@ -121,10 +153,12 @@ class Grouped(Stage):
         known: dict[int, Term],
         keys: Sequence[Term],
         grouping_id: Term | None,
+        written: Written = (),
     ) -> None:
         super().__init__(below, mapping, own, self._ungrouped, known)
         self.keys = list(keys)
         self.grouping_id = grouping_id
+        self.written = written
 
     def _ungrouped(self, node: exp.Expr | None, name: str) -> QueryError:
         return self.env.wrong(
@@ -137,7 +171,8 @@ class Grouped(Stage):
         name = name_of(node)
         if name in ("grouping", "grouping_id"):
             return self._grouping(node, name)
-        return super().read(node)
+        key = as_written(node, self.written)
+        return super().read(node) if key is None else self.mapping[key]
 
     def _grouping(self, node: exp.Expr, name: str) -> Term:
         from evercurrent.frontend.sql import expressions
@@ -150,7 +185,7 @@ class Grouped(Stage):
             raise self.env.wrong("grouping takes one key", node)
         total: Term | None = None
         for argument in node.expressions:
-            key = expressions.term(self.below, argument)
+            key = as_written(argument, self.written) or expressions.term(self.below, argument)
             if key not in self.keys:
                 raise self.env.wrong(f"the argument of {name} must be a key of GROUP BY", argument, node)
             digit = self._digit(self.keys.index(key))
@@ -201,7 +236,8 @@ def grouped(
     }
     place = {a: at[len(by.keys) + i] for i, a in enumerate(needed)}
     known = {id(node): place[a] for node, a in aggregates}
-    return group, variable, Grouped(rows, mapping, own, known, by.keys, None if by.sets is None else at[-1])
+    grouping_id = None if by.sets is None else at[-1]
+    return group, variable, Grouped(rows, mapping, own, known, by.keys, grouping_id, by.written)
 
 
 def _fields(by: Clause, aggregates: Sequence[Aggregate]) -> tuple[Member, ...]:

@@ -11,6 +11,7 @@ Each part that is there makes a new level; the select list is read in the last o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -174,6 +175,15 @@ def _group(block: Block, node: exp.Select, rows: Rows) -> None:
 def _clause(block: Block, clause: exp.Group, rows: Rows) -> grouping.Clause:
     env, items = block.env, block.items
     level = rows.in_clause("GROUP BY")
+    written: list[tuple[exp.Expr, Term]] = []
+
+    def term_of(node: exp.Expr) -> Term:
+        found = grouping.as_written(node, written)
+        if found is None:
+            found = expressions.term(level, node)
+            if grouping.contains_query(node):
+                written.append((grouping.normalised(node), found))
+        return found
 
     def of_item(position: int, at: exp.Expr) -> Term:
         item = items[position]
@@ -182,7 +192,7 @@ def _clause(block: Block, clause: exp.Group, rows: Rows) -> grouping.Clause:
         assert item.node is not None
         if any(True for _ in aggregates.calls_in(item.node)):
             raise env.wrong("an aggregate cannot be a key of GROUP BY", at, item.node)
-        return expressions.term(level, item.node)
+        return term_of(item.node)
 
     def read_key(key: exp.Expr) -> Term:
         if ordering.is_position(key):
@@ -191,7 +201,7 @@ def _clause(block: Block, clause: exp.Group, rows: Rows) -> grouping.Clause:
             for position, item in enumerate(items):
                 if item.explicit and item.name.lower() == key.name.lower():
                     return of_item(position, key)
-        return expressions.term(level, key)
+        return term_of(key)
 
     if clause.args.get("totals"):
         raise env.unsupported("WITH TOTALS", clause)
@@ -201,8 +211,8 @@ def _clause(block: Block, clause: exp.Group, rows: Rows) -> grouping.Clause:
             for p, i in enumerate(items)
             if i.node is None or not any(True for _ in aggregates.calls_in(i.node))
         ]
-        return grouping.Clause([k for k in dict.fromkeys(keys) if not isinstance(k, Literal)], None)
-    return grouping.clause(env, clause, read_key)
+        return grouping.Clause([k for k in dict.fromkeys(keys) if not isinstance(k, Literal)], None, written)
+    return replace(grouping.clause(env, clause, read_key), written=written)
 
 
 # --- windows -----------------------------------------------------------------------------------------------
