@@ -22,6 +22,7 @@ from evercurrent.calculus.show import show as show_query
 from evercurrent.catalog.dependencies import views_under
 from evercurrent.catalog.nodes import View, is_part
 from evercurrent.delta.compile import compile_views
+from evercurrent.delta.labels import Labels
 from evercurrent.delta.program import Lookup, Program, Rule, State
 from evercurrent.delta.show import show as show_program
 from evercurrent.display import bytes_text
@@ -116,7 +117,7 @@ def _summary(session: Session, view: View) -> Iterator[str]:
         yield f"  policy  {view.policy}: recomputed in full whenever an input changes"
         yield f"  reason  {recomputed.reason} [{recomputed.code}]"
         return
-    yield f"  policy  {view.policy}: moved by each change; nothing is recomputed"
+    yield f"  policy  {view.policy}: updated by each change; nothing is recomputed"
     keys = design.keys.get(view.name, ())
     if keys:
         yield f"  keys    {'; '.join('(' + ', '.join(key) + ')' for key in keys)}"
@@ -142,13 +143,13 @@ def _mode(session: Session, view: View, program: Program, part: Lineage) -> Iter
         waiting = len(session.maintenance.lazy)
         yield f"  mode    lazy: everything is deferred until it is read; {waiting:,} changed rows wait now"
     elif view.mode == "lazy":
-        yield "  mode    lazy, but moved at each commit: a view or an assertion that is not lazy reads it"
+        yield "  mode    lazy, but updated at each commit: a view or an assertion that is not lazy reads it"
     elif view.mode == "hybrid":
         watched = [n for n in session.subscribers.watched if n in program.views]
         hybrid = hybrid_relations(session.catalog, program)
         waiting_for = deferred(program, hybrid, [program.views[n] for n in watched]) & part.relations
         if waiting_for:
-            yield f"  mode    hybrid: deferred until it is read: what follows from {', '.join(sorted(waiting_for))}"
+            yield f"  mode    hybrid: deferred until it is read: what follows from {', '.join(sorted(map(Labels(program).of, waiting_for)))}"
         elif view.name in watched:
             yield "  mode    hybrid, but nothing is deferred: somebody subscribes to it"
         else:
@@ -157,43 +158,47 @@ def _mode(session: Session, view: View, program: Program, part: Lineage) -> Iter
 
 def _states(session: Session, view: View, program: Program, part: Lineage) -> Iterator[str]:
     sizes = state_sizes(session, view.name)
+    labels = Labels(program)
     shared = users_of(program)
     yield "  keeps"
     for state in program.states:
         if state.name in part.states:
             entries, size = sizes.get(state.name, (0, 0))
-            yield f"    {state.name}: {shape(state)}"
+            yield f"    {labels.of(state.name)}: {shape(state, labels)}"
             others = len(shared.get(state.name, ())) - 1
             also = f"; shared with {others} more" if others > 0 else ""
             yield f"      {entries:,} entries, {bytes_text(size)}{'; ' + state.why if state.why else ''}{also}"
     for name in sorted(part.relations & sizes.keys()):
         entries, size = sizes[name]
-        yield f"    {name}"
+        yield f"    {labels.of(name)}"
         yield f"      {entries:,} entries, {bytes_text(size)}; the rows of a recursion and their derivations"
 
 
-def shape(state: State) -> str:
+def shape(state: State, labels: Labels) -> str:
     """What an entry of a state is."""
     left = ", ".join(c.name for c in state.columns) or "one entry"
-    right = [c.name for c in state.dependents] + [a.name for a in state.accumulators]
+    right = [c.name for c in state.dependents] + [
+        labels.value(state.name, a.name) for a in state.accumulators
+    ]
     return f"({left})" + (f" -> {', '.join(right)}" if right else "")
 
 
 def _costs(program: Program, part: Lineage) -> Iterator[str]:
+    labels = Labels(program)
     yield "  a change of one row"
     for name in sorted(part.inputs):
         rules = [r for r in part.rules if r.on == name]
         if not rules:
             yield f"    of {name}: no work"
             continue
-        moved = sorted({r.into for r in rules})
-        yield f"    of {name}: {lookups_text(program, rules)}; moves {', '.join(moved)}"
+        moved = sorted({labels.of(r.into) for r in rules})
+        yield f"    of {name}: {lookups_text(program, rules)}; updates {', '.join(moved)}"
     derived = sorted(part.relations - part.inputs)
     for name in derived:
         rules = [r for r in part.rules if r.on == name]
         if rules:
-            moved = sorted({r.into for r in rules})
-            yield f"    then of {name}: {lookups_text(program, rules)}; moves {', '.join(moved)}"
+            moved = sorted({labels.of(r.into) for r in rules})
+            yield f"    then of {labels.of(name)}: {lookups_text(program, rules)}; updates {', '.join(moved)}"
 
 
 def lookups_text(program: Program, rules: list[Rule]) -> str:

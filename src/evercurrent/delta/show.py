@@ -1,19 +1,19 @@
 """Programs as text: states, then each relation with its trigger.
 
-state orders~state1a2b3c4d (o_orderkey -> o_orderdate) unique, by o_orderkey
-on lineitem(l.orderkey, l.price) * w
+state orders by o_orderkey (o_orderkey -> o_orderdate) unique, by o_orderkey
+on lineitem(l.orderkey, l.price) * weight
     where l.price > 0
-    look up orders~state1a2b3c4d by o_orderkey = l.orderkey as (o.orderdate = o_orderdate)
-    add to spend~groups99887766 [l.orderkey] weight w, s0 += w * l.price
+    look up orders by o_orderkey where o_orderkey = l.orderkey as (o.orderdate = o_orderdate)
+    add to spend [l.orderkey] * weight, sum(l.price) += weight * l.price
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import assert_never
 
+from evercurrent.delta.labels import Labels, show_readable, weight_names
 from evercurrent.delta.program import (
-    Accumulator,
     Amount,
     Explode,
     Finalize,
@@ -47,12 +47,13 @@ def show(program: Program, view: str | None = None) -> str:
     shown = {r.into for rs in rules.values() for r in rs} | {
         s.state for rs in rules.values() for r in rs for s in r.steps if isinstance(s, Lookup)
     }
-    lines = [state(s) for s in program.states if view is None or s.name in shown]
+    labels = Labels(program)
+    lines = [state(s, labels) for s in program.states if view is None or s.name in shown]
     for r in relations:
-        lines += ["", *relation(r)]
+        lines += ["", *relation(r, labels)]
         for name in trigger_names([r]):
             for rule in rules.get(name, ()):
-                lines += rule_lines(rule)
+                lines += rule_lines(rule, labels)
     for a in program.assumptions:
         lines.append(
             f"\nassumes: rows of {a.parent} do not change in ({', '.join(a.columns)}) while {a.child} refers to them"
@@ -122,54 +123,55 @@ def part_of(program: Program, target: str) -> tuple[Relation, ...]:
     return tuple(r for r in program.relations if set(names_of(r)) & wanted)
 
 
-def state(s: State) -> str:
+def state(s: State, labels: Labels) -> str:
     inside = ", ".join(c.name for c in s.columns)
     if s.dependents:
         inside += " -> " + ", ".join(c.name for c in s.dependents)
     if s.accumulators:
-        inside += "; " + ", ".join(map(accumulator, s.accumulators))
+        inside += "; " + ", ".join(labels.value(s.name, a.name) for a in s.accumulators)
     by = "".join(f", by {', '.join(i.columns) or 'nothing'}{' (one)' if i.single else ''}" for i in s.indexes)
-    return f"state {s.name} ({inside}){' unique' if s.unique else ''}{by}  # {s.why}"
+    return f"state {labels.of(s.name)} ({inside}){' unique' if s.unique else ''}{by}  # {s.why}"
 
 
-def accumulator(a: Accumulator) -> str:
-    if a.aggregate is None:
-        return f"{a.name} sum"
-    return f"{a.name} {a.aggregate.function}{' distinct' if a.aggregate.distinct else ''}"
-
-
-def relation(r: Relation) -> list[str]:
+def relation(r: Relation, labels: Labels) -> list[str]:
     match r:
         case Input(name, columns, rows):
             return [
                 f"on {name}({header(columns)})" + ("" if rows is None else f"  # {len(rows)} constant rows")
             ]
         case Linear(name, columns, kept):
-            return [f"on {name}({header(columns)}), a sum" + ("" if kept is None else f" kept in {kept}")]
+            where = "" if kept is None else f" kept in {labels.of(kept)}"
+            return [f"on {labels.of(name)}({header(columns)}), a sum{where}"]
         case Keyed(name, columns, of, key, function):
-            by = f" by {', '.join(key)}" if key else ""
-            return [f"on {name}({header(columns)}), keyed from {of}{by}", f"    {keyed(function)}"]
+            each = f", for each ({', '.join(key)})" if key else ""
+            return [
+                f"on {labels.of(name)}({header(columns)}), computed from {labels.of(of)}{each}",
+                f"    {keyed(function, of, labels)}",
+            ]
         case Fixpoint(name, loops, limit):
             bound = "" if limit is None else f", at most {limit} rounds"
-            kinds = [f"    {x.name}({header(x.columns)}), a {'set' if x.distinct else 'bag'}" for x in loops]
-            return [f"on {name}, a fixpoint{bound}", *kinds]
+            kinds = [
+                f"    {labels.of(x.name)}({header(x.columns)}), a {'set' if x.distinct else 'bag'}"
+                for x in loops
+            ]
+            return [f"on {labels.of(name)}{bound}", *kinds]
         case _:
             assert_never(r)
 
 
-def keyed(f: Finalize | Windowed | Ranked) -> str:
-    outputs = ", ".join(map(term, f.outputs))
+def keyed(f: Finalize | Windowed | Ranked, state: str, labels: Labels) -> str:
+    outputs = ", ".join(labels.term(t, state) for t in f.outputs)
     match f:
         case Finalize(_, multiplicity, scalar):
-            return f"give ({outputs}) * {term(multiplicity)}{', always' if scalar else ''}"
+            return f"returns ({outputs}) * {labels.term(multiplicity, state)}{', always' if scalar else ''}"
         case Windowed(functions):
             inside = ", ".join(
                 f"{c.name} = {w.function}({', '.join(map(term, w.args))})" for c, w in functions
             )
-            return f"give ({outputs}) with {inside} in order ({order(functions[0][1].order)})"
+            return f"returns ({outputs}) with {inside} in order ({order(functions[0][1].order)})"
         case Ranked(by, limit, offset):
             first = "all" if limit is None else str(limit)
-            return f"give ({outputs}) of the first {first} after {offset} in order ({order(by)})"
+            return f"returns ({outputs}) of the first {first} after {offset} in order ({order(by)})"
         case _:
             assert_never(f)
 
@@ -182,35 +184,40 @@ def header(columns: Iterable[Column]) -> str:
     return ", ".join(c.name for c in columns)
 
 
-def rule_lines(r: Rule) -> list[str]:
-    lines = [f"    for ({header(r.binds)}) * {r.weight.name}"] + [f"        {step(s)}" for s in r.steps]
-    inside = ", ".join(map(term, r.columns))
+def rule_lines(r: Rule, labels: Labels) -> list[str]:
+    names = weight_names(r)
+    lines = [f"    for ({header(r.binds)}) * {names[r.weight.name]}"]
+    lines += [f"        {step(s, names, labels)}" for s in r.steps]
+    inside = ", ".join(show_readable(t, names) for t in r.columns)
     if r.dependents:
-        inside += " -> " + ", ".join(map(term, r.dependents))
-    added = "".join(f", {amount(a)}" for a in r.amounts)
-    return [*lines, f"        add to {r.into} [{inside}] * {term(r.count)}{added}"]
+        inside += " -> " + ", ".join(show_readable(t, names) for t in r.dependents)
+    values = list(labels.values.get(r.into, {}).values())
+    added = "".join(
+        f", {values[i] + ' ' if i < len(values) else ''}{amount(a, names)}" for i, a in enumerate(r.amounts)
+    )
+    return [*lines, f"        add to {labels.of(r.into)} [{inside}] * {show_readable(r.count, names)}{added}"]
 
 
-def amount(a: Amount) -> str:
-    inside = ", ".join(map(term, a.args))
-    often = "" if a.weight is None else f" * {term(a.weight)}"
-    return f"+= {inside}{often}" + ("" if a.where is None else f" where {term(a.where)}")
+def amount(a: Amount, names: Mapping[str, str]) -> str:
+    inside = ", ".join(show_readable(t, names) for t in a.args)
+    often = "" if a.weight is None else f" * {show_readable(a.weight, names)}"
+    return f"+= {inside}{often}" + ("" if a.where is None else f" where {show_readable(a.where, names)}")
 
 
-def step(s: Step) -> str:
+def step(s: Step, names: Mapping[str, str], labels: Labels) -> str:
     match s:
         case Where(condition):
-            return f"where {term(condition)}"
+            return f"where {show_readable(condition, names)}"
         case Let(column, value):
-            return f"let {column.name} = {term(value)}"
+            return f"let {column.name} = {show_readable(value, names)}"
         case Explode(collection, elements):
-            return f"explode {term(collection)} as ({header(elements)})"
+            return f"explode {show_readable(collection, names)} as ({header(elements)})"
         case Lookup(name, match, binds):
-            by = " and ".join(pair(c, t, c in s.null_safe) for c, t in match) or "nothing"
-            seen = ", ".join(f"{c.name} = {n}" for n, c in binds)
+            by = " and ".join(pair(c, t, c in s.null_safe, names) for c, t in match) or "nothing"
+            seen = ", ".join(f"{names.get(c.name, c.name)} = {labels.value(name, n)}" for n, c in binds)
             verb = "absent from" if s.absent else "present in" if s.present else "look up"
             return (
-                f"{verb} {name} by {by}"
+                f"{verb} {labels.of(name)} where {by}"
                 + (f" as ({seen})" if binds else "")
                 + (" or NULLs" if s.outer else "")
             )
@@ -218,5 +225,5 @@ def step(s: Step) -> str:
             assert_never(s)
 
 
-def pair(column: str, value: Term, null_safe: bool) -> str:
-    return f"{column} {'<=>' if null_safe else '='} {term(value)}"
+def pair(column: str, value: Term, null_safe: bool, names: Mapping[str, str]) -> str:
+    return f"{column} {'<=>' if null_safe else '='} {show_readable(value, names)}"

@@ -9,6 +9,7 @@ from evercurrent.algebra.show import show as show_plan
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.show import show as show_query
 from evercurrent.catalog.nodes import View, is_part
+from evercurrent.delta.labels import Labels
 from evercurrent.delta.show import show as show_program
 from evercurrent.display import bytes_text
 from evercurrent.engine.spark.engine import BATCH_ENTRIES, SMALL_ROWS
@@ -27,8 +28,8 @@ from evercurrent.warehouse.waiting import LATER
 BATCH = 100
 """So many changed rows of every table are supposed where nothing is said."""
 POLICIES = {
-    "incremental": "moved by each batch; never recomputed",
-    "auto": "moved by each batch or recomputed, whichever is estimated to cost less",
+    "incremental": "updated by each batch; never recomputed",
+    "auto": "updated by each batch or recomputed, whichever is estimated to cost less",
     "full": "recomputed by each batch that changes a table under it",
 }
 WAYS: dict[str, str] = {
@@ -96,13 +97,14 @@ def summary(core: Core, view: View, changes: Mapping[str, int] | None) -> Iterat
     program = core.design.program_of(view.name)
     apart = LATER if view.name in core.design.lazy else ""
     stored = stores_of(program if apart else kept(program, core.catalog, core.snapshot.cold))
+    labels = Labels(program)
     yield "  keeps"
     for state in program.states:
         if state.name in known.part.states:
             made = Shape(state)
             names = (state.name, *(made.bag_store(i) for i in made.bags))
             stores = [core.snapshot.stores.get(apart + n, Store()) for n in names]
-            yield f"    {state.name}: {shape(state)}"
+            yield f"    {labels.of(state.name)}: {shape(state, labels)}"
             size = bytes_text(sum(s.bytes for s in stores))
             segments = sum(len(s.segments) for s in stores)
             why = f"; {state.why}" if state.why else ""
@@ -123,13 +125,13 @@ def when(core: Core, view: View) -> Iterator[str]:
         case "strict":
             return
         case "lazy" | "hybrid" if group is not None and watched:
-            yield f"  mode    {view.mode}, but moved by each batch: somebody subscribes to it"
+            yield f"  mode    {view.mode}, but updated by each batch: somebody subscribes to it"
         case "lazy" if group is not None:
             yield f"  mode    lazy: everything is deferred until it is read; {waits:,} changed rows wait now"
         case "lazy" if view.policy == "full" or view.name in core.design.recomputed:
             yield "  mode    lazy, but recomputed by each batch that changes a table under it, as its policy says"
         case "lazy":
-            yield "  mode    lazy, but moved by each batch: a view or an assertion that is not lazy reads it"
+            yield "  mode    lazy, but updated by each batch: a view or an assertion that is not lazy reads it"
         case "hybrid" if group is not None:
             own = group.held & core.outlook.parts[view.name].part.relations
             yield f"  mode    hybrid: deferred until it is read: {', '.join(sorted(own))}, and what follows from them"

@@ -78,7 +78,7 @@ def test_an_assertion_over_a_lazy_view_holds_at_every_commit() -> None:
     with pytest.raises(ec.ConstraintError):
         db.table("item").insert((1, 50))
     assert db.view("unpaid").rows() == []
-    assert "lazy, but moved at each commit" in db.view("unpaid").explain()
+    assert "lazy, but updated at each commit" in db.view("unpaid").explain()
 
 
 def test_the_fast_path_reaches_lazy_views() -> None:

@@ -217,7 +217,7 @@ def test_a_view_that_is_not_lazy_makes_what_it_reads_move_at_the_commit(place: P
     insert(db, (1, 1, 5))
     assert not behind(db)
     assert db.view("v").rows() == [(1, 1, 5, 5)]
-    assert "lazy, but moved by each batch: a view or an assertion that is not lazy reads it" in str(
+    assert "lazy, but updated by each batch: a view or an assertion that is not lazy reads it" in str(
         db.view("v").explain()
     )
     assert CATCH_UP not in kinds(db)

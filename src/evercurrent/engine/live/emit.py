@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
+from evercurrent.delta.labels import Labels
 from evercurrent.delta.loops import inside
 from evercurrent.delta.program import (
     Finalize,
@@ -91,8 +92,10 @@ class Emitter:
     checked: frozenset[str] = frozenset()
     hybrid: frozenset[str] = frozenset()
     """The relations of hybrid views, see `defer`."""
+    labels: Labels = field(init=False)
 
     def __post_init__(self) -> None:
+        self.labels = Labels(self.program)
         objects = self.namespace
         for name, value in NAMES.items():
             objects.define(name, value)
@@ -142,9 +145,9 @@ class Emitter:
                 how = f"{path.kind} of {layout.payload}"
                 if self.storages[s.name].loan is not None:
                     how = "not kept: read off the objects"
-                w.line(f"# {name}: {remark(s.name)} by ({remark(key)}), {how}")
+                w.line(f"# {name}: {remark(self.labels.of(s.name))}, keyed by ({remark(key)}), {how}")
         for name, n in self.numbers.items():
-            w.line(f"# {n}: {remark(name)}")
+            w.line(f"# {n}: {remark(self.labels.of(name))}")
         return w.text()
 
     def finalizers(self) -> dict[str, str]:
@@ -153,7 +156,7 @@ class Emitter:
         for r in self.program.relations:
             if isinstance(r, Keyed) and isinstance(r.function, Finalize):
                 w = Writer()
-                w.line(f"# {remark(r.name)}: the output of one entry")
+                w.line(f"# {remark(self.labels.of(r.name))}: the output of one entry")
                 name = f"output_{self.numbers[r.name]}"
                 write_finalizer(w, self.namespace, name, r, self.storages[r.state].layout)
                 found[r.name] = w.text()
@@ -272,11 +275,11 @@ class Emitter:
 
     def place(self, writer: Writer, targets: Mapping[str, Target | Sink], fresh: Locals) -> Place:
         states = {name: t for name, t in targets.items() if isinstance(t, Target)}
-        return Place(writer, self.namespace, fresh, targets, states)
+        return Place(writer, self.namespace, fresh, targets, states, self.labels)
 
     def _run(self, plan: Plan, name: str, rules: Sequence[Rule], journal: bool, fast: bool = False) -> str:
         w = Writer()
-        w.line(f"# {remark(name)}: its delta, row by row")
+        w.line(f"# {remark(self.labels.of(name))}: its delta, row by row")
         place = self.place(w, self.targets(plan, journal, fast=fast), Locals())
         with w.block(f"def run_{self.numbers[name]}(rows):"), w.block("for r, w in rows:"):
             write_rules(place, in_turn(tuple(rules)), "r", "w")

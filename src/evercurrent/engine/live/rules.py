@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from evercurrent.data.types import Array, Collection, Map
+from evercurrent.delta.labels import Labels
 from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule, Step, Where
 from evercurrent.delta.terms import terms_of
 from evercurrent.engine.live.borrowing import borrow
@@ -57,6 +58,7 @@ class Place:
     fresh: Locals
     targets: Targets
     states: Mapping[str, Target]
+    labels: Labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ def _write_branch(place: Place, scope: Scope, branch: Branch, row: str, weight: 
     for inner in branch.inside:
         _write_branch(place, scope.fork() if len(branch.inside) > 1 else scope, inner, row, weight)
     if branch.rule is not None:
-        w.line(f"# into {remark(branch.rule.into)}")
+        w.line(f"# add to {remark(place.labels.of(branch.rule.into))}")
         if branch.whole:
             _write_gathered(place, branch.rule, row, weight)
         else:

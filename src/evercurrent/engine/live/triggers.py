@@ -62,7 +62,7 @@ class Triggers:
             function += "_apart"
         w = Writer()
         place = self.emitter.place(w, self.emitter.targets(plan, journal, single, fast=True), Locals())
-        w.line(f"# {remark(name)}: one row {'comes' if sign > 0 else 'goes'}")
+        w.line(f"# {'insert one row into' if sign > 0 else 'delete one row from'} {remark(name)}")
         with w.block(f"def {function}({'r' if given is None else ', '.join(given.names)}):"):
             if given is not None and any(map(wants_row, own)):
                 w.line(f"r = {tuple_of(given.source(i, True) for i in range(len(given.names)))}")
@@ -115,7 +115,12 @@ class Triggers:
         local = single[r.name]
         rules = plan.rules.get(r.name, ())
         inner = Place(
-            w, place.namespace, place.fresh, self.emitter.targets(plan, journal, fast=True), place.states
+            w,
+            place.namespace,
+            place.fresh,
+            self.emitter.targets(plan, journal, fast=True),
+            place.states,
+            place.labels,
         )
         if isinstance(r, Keyed):
             old, new = f"{local}_old", f"{local}_new"
