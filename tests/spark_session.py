@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ def small_session(name: str) -> SparkSession:
     """Returns the session of this process; makes it if there is none."""
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # no port of the tests is open to the network
     session = (
         SparkSession.builder.master("local[2]")
         .appName(name)

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from evercurrent.objects.handles import Object
     from evercurrent.session.python_owner import TableOf
     from evercurrent.session.python_views import LiveView
+    from evercurrent.warehouse.called_functions import MissingFunctionWarning
 
 __version__ = "0.1.0"
 
@@ -69,6 +70,7 @@ _PYTHON = {
     "Joined3": "frontend.python.joined",
     "JoinedMany": "frontend.python.joined",
     "LiveView": "session.python_views",
+    "MissingFunctionWarning": "warehouse.called_functions",
     "Monoid": "frontend.python.monoids",
     "Query": "frontend.python.query",
     "Rows": "frontend.python.grouping",
@@ -119,6 +121,7 @@ __all__ = [
     "Joined3",
     "JoinedMany",
     "LiveView",
+    "MissingFunctionWarning",
     "Monoid",
     "Object",
     "Query",

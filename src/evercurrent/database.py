@@ -35,6 +35,7 @@ Parameters = Sequence[Any] | Mapping[str, Any] | None
 Language = Literal["sql", "oql"]
 Policy = Literal["incremental", "auto", "full"]
 Strategy = Literal["auto", "driver", "spark"]
+Functions = Iterable[Any] | Mapping[str, Any]
 
 
 @overload
@@ -42,11 +43,25 @@ def connect() -> Database: ...
 
 
 @overload
-def connect(*, spark: Any, path: Any, progress: Any = None, strategy: Strategy = "auto") -> Warehouse: ...
+def connect(
+    *,
+    spark: Any,
+    path: Any,
+    progress: Any = None,
+    strategy: Strategy = "auto",
+    functions: Functions = (),
+    publish_to: Iterable[Any] = (),
+) -> Warehouse: ...
 
 
 def connect(
-    *, spark: Any = None, path: Any = None, progress: Any = None, strategy: Strategy = "auto"
+    *,
+    spark: Any = None,
+    path: Any = None,
+    progress: Any = None,
+    strategy: Strategy = "auto",
+    functions: Functions = (),
+    publish_to: Iterable[Any] = (),
 ) -> Database | Warehouse:
     """A new, empty database inside this process; with `spark` and `path`, the one under the path, on Spark.
 
@@ -54,8 +69,18 @@ def connect(
     Long runs on Spark show on a terminal what they are at, unless `progress=False`; with a function, it is called with the
     name of each stage instead. `strategy` says who works a batch off: the driver alone as long as it is small (`auto`),
     always the `driver`, or always `spark`.
+
+    A warehouse is data: its definitions name functions, and `functions` says what they are, as a list of functions, classes,
+    monoids and modules, or as a mapping from paths (`module:name`) to functions. Without one that a view calls the warehouse
+    opens with a warning, and batches that change the view are refused. Likewise views are published in folders outside the
+    warehouse only if they lie in one of the folders of `publish_to`.
     """
     if spark is None and path is None:
+        if functions or publish_to:
+            raise QueryError(
+                "functions and publish_to are for a database on Spark",
+                hint="ec.connect(spark=spark, path=...)",
+            )
         return Database()
     if spark is None or path is None:
         raise QueryError(
@@ -68,7 +93,9 @@ def connect(
             f"a database on Spark needs packages that are not installed: {problem}",
             hint="pip install 'evercurrent[spark]'",
         ) from problem
-    return Warehouse(spark, path, strategy=strategy, progress=progress)
+    return Warehouse(
+        spark, path, strategy=strategy, progress=progress, functions=functions, publish_to=publish_to
+    )
 
 
 class Database(PythonFace, ObjectFace):

@@ -47,8 +47,8 @@ def record(**members: Any) -> Record:
     return Record(tuple(members), tuple(members.values()))
 
 
-def opened(spark: Any, path: Path) -> Any:
-    return ec.connect(spark=spark, path=path / "w")
+def opened(spark: Any, path: Path, **options: Any) -> Any:
+    return ec.connect(spark=spark, path=path / "w", **options)
 
 
 @pytest.fixture
@@ -67,7 +67,11 @@ def test_operations_are_kept(db: Any, spark: Any, tmp_path: Path) -> None:
     assert db.view("calls").value() == Bag(expected)
     assert db.query("select e.local() from e in Employees", language="oql") == Bag([10])
 
-    again = opened(spark, tmp_path)
+    with pytest.warns(ec.MissingFunctionWarning, match=":score"):
+        a = opened(spark, tmp_path).object(ann.oid)
+    with pytest.raises(ec.QueryError, match=r":yearly of employee.yearly has not been handed over"):
+        a.yearly()
+    again = opened(spark, tmp_path, functions=[yearly, score])
     a = again.object(ann.oid)
     assert (a.yearly(), a.score(7)) == (120, score(ann, 7))
     for lost in ("hello", "local"):
@@ -85,7 +89,7 @@ def test_operations_are_kept(db: Any, spark: Any, tmp_path: Path) -> None:
     again.odl("class boss extends employee { string hello(); };", operations={"boss.hello": lambda p: "yo"})
     again.new("boss", name="Zed", salary=1)
     assert sorted(r.h for r in again.view("calls").value()) == ["hey Ann", "yo"]
-    assert opened(spark, tmp_path).view("calls").value() == again.view("calls").value()
+    assert opened(spark, tmp_path, functions=[score]).view("calls").value() == again.view("calls").value()
     assert again.verify(["calls"])
 
 

@@ -126,7 +126,7 @@ def test_the_same_answers_as_in_process(spark: SparkSession, tmp_path: Path, str
     if strategy == "driver":
         assert theirs["first"].objects() == ours["first"].objects()
         assert db.verify()
-        reopened = Warehouse(spark, tmp_path / strategy, strategy=strategy)
+        reopened = Warehouse(spark, tmp_path / strategy, strategy=strategy, functions=[shout, is_long])
         change(live, 3)
         reopened.table_of(Edge).insert(Edge(2, 3))
         reopened.table_of(Item).insert(Item(9, "new", 2, []))

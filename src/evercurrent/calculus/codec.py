@@ -1,8 +1,8 @@
 """Queries as JSON, and back.
 
 Law. `decode(encode(q)) == q`, opaque functions apart. What can be decoded is a closed list of node classes and plain values:
-a text from elsewhere can name no other class and run no code. An opaque function is kept as `module:qualname`, and is
-looked for when it is first called; one that cannot be found so is refused.
+a text from elsewhere can name no other class and run no code. An opaque function is kept as `module:qualname`; when it is
+called, it is the one that the program has handed over under this path (`term.handed_over`). Nothing is imported by a path.
 
 >>> from evercurrent.data.types import INT, Member
 >>> from evercurrent.calculus.nodes import Relation
@@ -22,15 +22,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from evercurrent.calculus import nodes as calculus
+from evercurrent.calculus.well_formed import require_fields
 from evercurrent.data import types
 from evercurrent.data.shapes import Shape
 from evercurrent.data.values import NAN, FrozenMap
 from evercurrent.errors import QueryError, StorageError
 from evercurrent.source import Place
 from evercurrent.term import nodes as terms
+from evercurrent.term.handed_over import HandedOver, Named, NamedClass
 from evercurrent.term.located import can_be_found, path_of
 from evercurrent.term.monoid import MonoidFunctions
-from evercurrent.term.opaque import Named, OfObject, Strict, Truth
+from evercurrent.term.opaque import OfObject, Strict, Truth
 
 NODES: Mapping[str, type] = {
     cls.__name__: cls
@@ -89,10 +91,10 @@ def encode(node: Any) -> Any:
             return {"set": sorted((encode(x) for x in node), key=repr)}
         case Place():
             return None
+        case NamedClass(path):
+            return {"class": path}
         case Named(path):
             return {"function": path}
-        case RowClass(path):
-            return {"class": path}
     if dataclasses.is_dataclass(node) and NODES.get(type(node).__name__) is type(node):
         fields = {f.name: getattr(node, f.name) for f in dataclasses.fields(node) if f.name not in FORGOTTEN}
         return {"node": type(node).__name__, **{k: encode(v) for k, v in fields.items() if v is not None}}
@@ -109,15 +111,22 @@ def encode(node: Any) -> Any:
 # --- in ----------------------------------------------------------------------------------------------------
 
 
-def decode(value: Any) -> Any:
-    """What `encode` has made a text of."""
+def decode(value: Any, known: HandedOver | None = None) -> Any:
+    """What `encode` has made a text of; its functions are those that are `known`."""
+    try:
+        return _decoded(value, HandedOver() if known is None else known)
+    except (ValueError, TypeError, ArithmeticError, RecursionError) as problem:
+        raise StorageError(f"a definition cannot be read: {type(problem).__name__}: {problem}") from problem
+
+
+def _decoded(value: Any, known: HandedOver) -> Any:
     match value:
         case None | bool() | int() | float() | str():
             return value
         case list():
-            return tuple(decode(x) for x in value)
+            return tuple(_decoded(x, known) for x in value)
         case {"node": str(name), **fields}:  # first: a node may have a field of any name
-            return _node(name, fields)
+            return _node(name, fields, known)
         case {"float": str(text)}:
             return NAN if text == "nan" else float(text)
         case {"bytes": str(text)}:
@@ -129,22 +138,22 @@ def decode(value: Any) -> Any:
         case {"decimal": str(text)}:
             return decimal.Decimal(text)
         case {"map": list(pairs)}:
-            return FrozenMap((decode(k), decode(v)) for k, v in pairs)
+            return FrozenMap((_decoded(k, known), _decoded(v, known)) for k, v in pairs)
         case {"set": list(values)}:
-            return frozenset(decode(v) for v in values)
+            return frozenset(_decoded(v, known) for v in values)
         case {"function": str(path)}:
-            return Named(path)
+            return Named(path, known)
         case {"class": str(path)}:
-            return RowClass(path)
+            return NamedClass(path, known)
     raise StorageError(f"{str(value)[:80]!r} is no part of a definition")
 
 
-def _node(name: str, fields: Mapping[Any, Any]) -> Any:
+def _node(name: str, fields: Mapping[Any, Any], known: HandedOver) -> Any:
     cls = NODES.get(name)
     if cls is None:
         raise StorageError(f"a definition holds {name!r}, which is no node of a query")
-    known = {f.name for f in dataclasses.fields(cls)}
-    unknown = [k for k in fields if k not in known]
+    names = {f.name for f in dataclasses.fields(cls)}
+    unknown = [k for k in fields if k not in names]
     if unknown:
         raise StorageError(f"a definition gives {name} a {unknown[0]!r}, which it does not have")
     required = [
@@ -152,16 +161,6 @@ def _node(name: str, fields: Mapping[Any, Any]) -> Any:
         for f in dataclasses.fields(cls)
         if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
     ]
-    return cls(**{**dict.fromkeys(required), **{str(k): decode(v) for k, v in fields.items()}})
-
-
-@dataclasses.dataclass(frozen=True)
-class RowClass:
-    """A class of rows by where it is defined; it is looked for when a row is made."""
-
-    path: str
-
-    def __call__(self, *values: Any, **members: Any) -> Any:
-        from evercurrent.term.opaque import resolved
-
-        return resolved(self.path)(*values, **members)
+    made = {**dict.fromkeys(required), **{str(k): _decoded(v, known) for k, v in fields.items()}}
+    require_fields(cls, made)
+    return cls(**made)

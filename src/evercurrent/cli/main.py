@@ -7,6 +7,9 @@ evercurrent verify --warehouse DIR [VIEW ...]
 evercurrent history --warehouse DIR [--last 20]
 evercurrent compact --warehouse DIR [--keep 100]
 
+`--functions rules` or `--functions rules:score` hands over functions that views in Python call; `--publish-to DIR` confirms a
+folder outside the warehouse that views are published in.
+
 The exit code is 0 if all is well, 1 for an error (the message is on the standard error), 2 for a wrong command line, 3 if
 `verify` found a view that differs, 130 if interrupted.
 """
@@ -53,6 +56,20 @@ def parser() -> argparse.ArgumentParser:
         )
         command.add_argument(
             "--settings", type=Path, metavar="FILE", help="a TOML file (run: the one beside the pipeline)"
+        )
+        command.add_argument(
+            "--functions",
+            action="append",
+            default=[],
+            metavar="MODULE[:NAME]",
+            help="functions that views in Python call: all of a module, or one of them",
+        )
+        command.add_argument(
+            "--publish-to",
+            action="append",
+            default=[],
+            metavar="DIR",
+            help="a folder outside the warehouse that views may be published in",
         )
         match name:
             case "run":
@@ -130,12 +147,20 @@ def perform(options: argparse.Namespace, console: Console) -> int:
             raise QueryError(f"--conf {pair}: a setting is NAME=VALUE")
         conf[name] = value
     from evercurrent.cli import commands
+    from evercurrent.cli.functions import load_functions
     from evercurrent.engine.spark.session import local_session
     from evercurrent.warehouse.database import Warehouse
 
     with console.status("starting Spark"):
         session = local_session(options.master or settings.master or "local[*]", conf)
-        db = Warehouse(session, warehouse, progress=False)  # commands show bars of their own
+        db = Warehouse(
+            session,
+            warehouse,
+            progress=False,  # commands show bars of their own
+            functions=load_functions(options.functions, str(Path.cwd()))
+            + load_functions(settings.functions, settings.folder),
+            publish_to=[*options.publish_to, *settings.publish_to, *settings.published],
+        )
     match options.command:
         case "run":
             commands.define(db, options.pipeline, settings, console)

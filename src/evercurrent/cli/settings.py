@@ -10,6 +10,8 @@ or in a TOML file of the same name beside it (`pipeline.toml` beside `pipeline.s
     warehouse = "warehouse"                   # unless --warehouse says so
     master = "spark://host:7077"              # unless --master says so
     keep = 50                                 # versions that `compact` keeps
+    functions = ["rules", "shapes:Item"]      # modules, and functions in them, that views in Python call
+    publish_to = ["exports"]                  # folders outside the warehouse that views may be published in
 
     [spark]                                   # settings of the session
     "spark.executor.memory" = "4g"
@@ -31,7 +33,7 @@ from __future__ import annotations
 import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +52,7 @@ class ViewSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """A pipeline's settings; None where the file does not say."""
+    """A pipeline's settings; None where the file does not say. `folder` is that of the file, where modules are looked for."""
 
     warehouse: str | None = None
     master: str | None = None
@@ -58,6 +60,14 @@ class Settings:
     spark: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[Declaration, ...] = ()
     views: Mapping[str, ViewSettings] = field(default_factory=dict)
+    functions: tuple[str, ...] = ()
+    publish_to: tuple[str, ...] = ()
+    folder: str | None = None
+
+    @property
+    def published(self) -> list[str]:
+        """The places outside that the file itself names."""
+        return [v.publish for v in self.views.values() if isinstance(v.publish, str)]
 
 
 def read_settings(pipeline: Path, file: Path | None = None) -> Settings:
@@ -72,9 +82,7 @@ def read_settings(pipeline: Path, file: Path | None = None) -> Settings:
                 hint="declare it in one of them",
             )
         sources[declaration.name.lower()] = declaration
-    return Settings(
-        found.warehouse, found.master, found.keep, found.spark, tuple(sources.values()), found.views
-    )
+    return replace(found, sources=tuple(sources.values()))
 
 
 # --- in the SQL file ---------------------------------------------------------------------------------------
@@ -114,7 +122,10 @@ def resolved(folder: Path, place: str) -> str:
 
 # --- in the TOML file --------------------------------------------------------------------------------------
 
-TOP = {"warehouse": str, "master": str, "keep": int, "spark": dict, "sources": dict, "views": dict}
+TOP = {
+    **{"warehouse": str, "master": str, "keep": int, "spark": dict, "sources": dict, "views": dict},
+    **{"functions": list, "publish_to": list},
+}
 SOURCE = {"format": str, "path": str, "table": str, "key": list, "options": dict}
 VIEW = {"policy": str, "publish": (bool, str)}
 
@@ -154,6 +165,9 @@ def toml_settings(file: Path) -> Settings:
         {k: str(v) for k, v in value.get("spark", {}).items()},
         tuple(sources),
         views,
+        tuple(map(str, value.get("functions", ()))),
+        tuple(resolved(file.parent, str(folder)) for folder in value.get("publish_to", ())),
+        str(file.parent.absolute()),
     )
 
 

@@ -16,13 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Type
 from evercurrent.data.values import BadValue, Record, give_out, taker
-from evercurrent.errors import EvaluationError, EvercurrentError, QueryError
+from evercurrent.errors import EvaluationError, EvercurrentError
 from evercurrent.term.nodes import Apply, Column, Literal, Opaque, Term, Variable
 from evercurrent.term.walk import children
 
@@ -66,35 +65,6 @@ class OfObject:
 
     def __call__(self, of: Any, *values: Any) -> Any:
         return None if of is None else self.function(of, *values)
-
-
-@dataclass(frozen=True)
-class Named:
-    """A function by where it is defined, `module:qualname`; it is looked for when it is first called."""
-
-    path: str
-
-    def __call__(self, *values: Any) -> Any:
-        return resolved(self.path)(*values)
-
-
-@lru_cache(maxsize=1024)
-def resolved(path: str) -> Callable[..., Any]:
-    """The function of a path; an error that says what to do if it is not there."""
-    module, _, name = path.partition(":")
-    try:
-        found: Any = import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as problem:
-        raise QueryError(
-            f"the function {path} of a view is not there any more: {problem}",
-            hint="make its module importable, or define the view again: db.view(name, query, replace=True)",
-        ) from None
-    if not callable(found):
-        raise QueryError(f"{path}, which a view calls, is no function")
-    function: Callable[..., Any] = found
-    return function
 
 
 def shaped(shape: Shape | None, value: Any) -> Any:

@@ -91,9 +91,10 @@ def rows_at(core: Core, view: str, version: int, snapshot: Snapshot) -> Store:
     from evercurrent.warehouse.drafts import compiled
 
     made = Apart(core.engine)
+    made.functions = core.functions
     made.progress = core.progress
     made.version, made.snapshot, made.committing = version, snapshot, True
-    made.catalog, made.design = compiled(catalog_of(snapshot), Design())
+    made.catalog, made.design = compiled(catalog_of(snapshot, core.functions), Design())
     made.waiting = Waiting(made.catalog, made.design)
     return made.view_segments(view)
 

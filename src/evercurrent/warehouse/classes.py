@@ -1,7 +1,7 @@
 """Classes on a warehouse: their ODL is a definition, and so is what each operation means.
 
     classes      "person, employee"    the ODL of both
-    operation    "employee.yearly"     the term of its function, and `module:qualname` if it can be found so
+    operation    "employee.yearly"     the term of its function, and the name `module:qualname` if it has one
 
 Late binding is written out in the views that call an operation, so views in OQL are translated anew whenever classes or operations
 change; a view whose query stays the same keeps all that is kept of it.
@@ -27,6 +27,7 @@ from evercurrent.frontend.oql.names import NAMES
 from evercurrent.session.kept_operations import SELF, KeptOperation
 from evercurrent.session.oql import translated_anew
 from evercurrent.session.oql_methods import capturing
+from evercurrent.term.handed_over import HandedOver
 from evercurrent.term.located import can_be_found, path_of
 from evercurrent.term.nodes import Variable
 from evercurrent.warehouse.core import Core
@@ -65,7 +66,8 @@ def create_classes(core: Core, schema: Schema, text: str) -> None:
     """Declare classes: their tables, their ODL among the definitions, and what their operations mean."""
     before = core.catalog
     new = [name for name in schema.classes if name not in before.schema.classes]
-    schema, operations = keeping(schema, [f"{n}.{o.name}" for n in new for o in schema.classes[n].operations])
+    names = [f"{n}.{o.name}" for n in new for o in schema.classes[n].operations]
+    schema, operations = keeping(schema, names, core.functions)
     catalog = stored(with_classes(before, schema), before)
     classes = {"kind": "classes", "name": ", ".join(new), "text": text, "policy": None}
     change(core, translated_anew(catalog), "CREATE CLASS", classes, *operations)
@@ -129,18 +131,18 @@ def without(core: Core, names: list[str]) -> None:
 # --- operations --------------------------------------------------------------------------------------------
 
 
-def keeping(schema: Schema, names: Iterable[str]) -> tuple[Schema, list[Definition]]:
+def keeping(schema: Schema, names: Iterable[str], known: HandedOver) -> tuple[Schema, list[Definition]]:
     """The schema with these operations' functions as they are kept, and their definitions."""
     functions: dict[str, KeptOperation] = {}
     for name in names:
         of, _, called = name.partition(".")
         operation = next(o for o in schema.classes[of].operations if o.name == called)
         if operation.function is not None:
-            functions[name] = kept(schema, of, operation)
+            functions[name] = kept(schema, of, operation, known)
     return bind(schema, functions), [definition_of(f) for f in functions.values()]
 
 
-def kept(schema: Schema, of: str, operation: Operation) -> KeptOperation:
+def kept(schema: Schema, of: str, operation: Operation, known: HandedOver) -> KeptOperation:
     """The function of an operation, with what can be kept of it."""
     function = operation.function
     if isinstance(function, KeptOperation):
@@ -154,7 +156,9 @@ def kept(schema: Schema, of: str, operation: Operation) -> KeptOperation:
     except EvercurrentError as found:
         problem = found.message
     path = path_of(function) if can_be_found(function) else None
-    return KeptOperation(f"{of}.{operation.name}", parameters, body, path, problem, function)
+    if path is not None:
+        known.add(function)
+    return KeptOperation(f"{of}.{operation.name}", parameters, body, path, problem, function, known)
 
 
 def definition_of(function: KeptOperation) -> Definition:
@@ -168,18 +172,18 @@ def definition_of(function: KeptOperation) -> Definition:
     }
 
 
-def with_operation(catalog: Catalog, definition: Definition) -> Catalog:
+def with_operation(catalog: Catalog, definition: Definition, known: HandedOver) -> Catalog:
     """The catalog with the function of an operation as a version keeps it."""
     parameters, body = tuple(definition["parameters"]), definition["body"]
     path, problem = definition["text"] or None, definition["problem"]
-    function = KeptOperation(definition["name"], parameters, body, path, problem)
+    function = KeptOperation(definition["name"], parameters, body, path, problem, None, known)
     return replace(catalog, schema=bind(catalog.schema, {definition["name"]: function}))
 
 
 def bind_operations(core: Core, functions: Mapping[str, Callable[..., Any]]) -> None:
     """Give operations their functions. If one means something else than before, views follow, in a version of their own."""
     before = core.catalog.schema
-    schema, definitions = keeping(bind(before, functions), functions)
+    schema, definitions = keeping(bind(before, functions), functions, core.functions)
     catalog = replace(core.catalog, schema=schema)
     present = {d["name"]: d for d in core.definitions if d["kind"] == "operation"}
     wanted = {d["name"]: d for d in definitions}
@@ -195,6 +199,6 @@ def directly(schema: Schema) -> Schema:
         f"{c.name}.{o.name}": f.function
         for c in schema.classes.values()
         for o in c.operations
-        if isinstance(f := o.function, KeptOperation) and f.body is None and (f.given or f.path)
+        if isinstance(f := o.function, KeptOperation) and f.body is None and f.can_be_called
     }
     return bind(schema, loose) if loose else schema

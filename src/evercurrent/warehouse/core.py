@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.catalog import Catalog
@@ -41,7 +42,9 @@ from evercurrent.session.session import broken_assertion
 from evercurrent.session.store import positions
 from evercurrent.session.subscriptions import Change, Subscribers
 from evercurrent.term.evaluate import compile_term
+from evercurrent.term.handed_over import HandedOver
 from evercurrent.warehouse.accounts import experience, view_runs
+from evercurrent.warehouse.called_functions import require_functions
 from evercurrent.warehouse.catching_up import current, moved_for_watchers, new_segments, with_watched
 from evercurrent.warehouse.estimates import Size
 from evercurrent.warehouse.learning import Cold
@@ -82,6 +85,9 @@ class Core:
         self.subscribers = Subscribers()
         self.untold: deque[dict[str, Change]] = deque()
         self.committing = False
+        self.publish_to: tuple[Path, ...] = ()  # folders outside the warehouse that views may be published in
+        self.unconfirmed: set[str] = set()  # views that are not published for want of such a folder
+        self.functions = HandedOver()  # what the program lets definitions call
         self.draft: Draft | None = None  # definitions that are not committed yet
         self.published: dict[str, int] = {}  # the version at which each view is known to be published
 
@@ -230,6 +236,7 @@ class Core:
 
     def moved(self, inputs: Mapping[str, Segment]) -> tuple[Moved, tuple[ViewRun, ...]]:
         """Run a change through all views; nothing of it is known to anyone yet."""
+        require_functions(self.catalog, self.functions, (key for key, s in inputs.items() if s.rows))
         changed = {self.catalog.tables[key].name: s.rows for key, s in inputs.items()}
         decisions = self.outlook.decide(self.size, changed, self.around())
         outside = [d.view for d in decisions.values() if d.relation is None and d.strategy == "full"]

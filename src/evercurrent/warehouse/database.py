@@ -34,6 +34,7 @@ from evercurrent.session.python_face import PythonFace
 from evercurrent.session.python_owner import QueryOwner
 from evercurrent.session.results import Result
 from evercurrent.session.verify import Report
+from evercurrent.term.handed_over import HandedOver
 from evercurrent.warehouse import definitions, upkeep
 from evercurrent.warehouse.applying import (
     OnViolation,
@@ -43,13 +44,14 @@ from evercurrent.warehouse.applying import (
     apply_rows_parted,
     require_known,
 )
+from evercurrent.warehouse.called_functions import missing_functions, warn_of_missing
 from evercurrent.warehouse.catching_up import current
 from evercurrent.warehouse.core import Core, require_own
 from evercurrent.warehouse.drafts import Script
 from evercurrent.warehouse.handles import Table
 from evercurrent.warehouse.monitors import missed
 from evercurrent.warehouse.progress import Listener
-from evercurrent.warehouse.publish import publish, set_publishing
+from evercurrent.warehouse.publish import folders_of, publish, set_publishing
 from evercurrent.warehouse.record import RunRecord
 from evercurrent.warehouse.refresh import refresh
 from evercurrent.warehouse.sources import Declaration, declare
@@ -76,16 +78,26 @@ class Warehouse(PythonFace, StoredFace):
         *,
         strategy: Strategy = "auto",
         progress: Listener | bool | None = None,
+        functions: Iterable[Any] | Mapping[str, Any] = (),
+        publish_to: Iterable[str | os.PathLike[str]] = (),
     ) -> None:
         if strategy not in ("auto", "driver", "spark"):
             raise QueryError(f"there is no strategy {strategy!r}", hint="there is auto, driver and spark")
+        known, places = HandedOver(functions), folders_of(publish_to)
         folder = Folder(path)
         folder.make()
         self._core = Core(Engine(spark, folder, strategy))
+        self._core.functions, self._core.publish_to = known, places
         self._core.handle = self._object_of
         self.listen(progress)
         self._transaction: Transaction | None = None
         self.reload()
+        warn_of_missing(self._core.catalog, known)
+
+    @property
+    def missing_functions(self) -> Mapping[str, tuple[str, ...]]:
+        """The functions that views call and that the program has not handed over, by the names of the views."""
+        return missing_functions(self._core.catalog, self._core.functions)
 
     def _make_owner(self) -> QueryOwner:
         from evercurrent.warehouse.python_views import WarehouseOwner

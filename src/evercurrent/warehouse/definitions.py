@@ -40,6 +40,7 @@ from evercurrent.session.definition import (
 from evercurrent.session.dropping import removed, without
 from evercurrent.session.execute import redefine
 from evercurrent.term.evaluate import compile_term
+from evercurrent.term.handed_over import HandedOver
 from evercurrent.warehouse.classes import with_classes, with_operation
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.drafts import Definition, change, compiled
@@ -62,8 +63,15 @@ def defaults(table: Table) -> tuple[object, ...]:
 def open_version(core: Core, version: int) -> None:
     """Be at a version: read its definitions and compile them."""
     snapshot = core.engine.log.snapshot(version)
-    catalog = catalog_of(snapshot)
-    catalog, design = compiled(catalog, Design())
+    try:
+        catalog = catalog_of(snapshot, core.functions)
+        catalog, design = compiled(catalog, Design())
+    except EvercurrentError:
+        raise
+    except Exception as problem:  # a definition that we have not written can be wrong in any way
+        raise StorageError(
+            f"the definitions of version {version} cannot be read: {type(problem).__name__}: {problem}"
+        ) from problem
     core.install(version, snapshot, catalog, design)
     core.published.clear()
     publish(core)
@@ -73,8 +81,8 @@ RANKS = {"classes": 0, "operation": 1, "macro": 2, "import": 3, "object": 4}
 """What tables and views are read against comes before them: they were translated against all of it."""
 
 
-def catalog_of(snapshot: Snapshot) -> Catalog:
-    """The catalog that the definitions make, whatever their order."""
+def catalog_of(snapshot: Snapshot, known: HandedOver) -> Catalog:
+    """The catalog that the definitions make, whatever their order; the functions that they name are those that are `known`."""
     catalog = Catalog()
     waiting = sorted(snapshot.definitions, key=lambda d: RANKS.get(d["kind"], len(RANKS)))
     while waiting:
@@ -82,7 +90,7 @@ def catalog_of(snapshot: Snapshot) -> Catalog:
         problem: EvercurrentError | None = None
         for definition in waiting:
             try:
-                catalog = defined(catalog, definition)
+                catalog = defined(catalog, definition, known)
             except (QueryError, UnsupportedError) as found:
                 left.append(definition)
                 problem = found
@@ -92,21 +100,22 @@ def catalog_of(snapshot: Snapshot) -> Catalog:
     return catalog
 
 
-def defined(catalog: Catalog, definition: Definition) -> Catalog:
+def defined(catalog: Catalog, definition: Definition, known: HandedOver | None = None) -> Catalog:
     """The catalog with one definition more. Tables that a table has referred to, and that are lost, are read for it alone."""
+    known = HandedOver() if known is None else known
     if definition["kind"] == "classes":
         return with_classes(catalog, classes_of(definition["text"], catalog.schema))
     if definition["kind"] == "operation":
-        return with_operation(catalog, definition)
+        return with_operation(catalog, definition, known)
     if definition.get("language") == "oql" or definition["kind"] in ("macro", "import", "object"):
         from evercurrent.warehouse.oql import view_of_definition as of_oql
 
         return of_oql(catalog, definition)
     scope = catalog
     for lost in definition.get("lost", ()):
-        scope = defined(scope, lost)
+        scope = defined(scope, lost, known)
     if definition.get("language") == "python":
-        return catalog.with_view(view_of_definition(definition, scope))
+        return catalog.with_view(view_of_definition(definition, scope, known))
     statement = parse_statement(definition["text"], scope, definition.get("policy") or "incremental")
     match statement:
         case CreateTable(table):

@@ -3,14 +3,15 @@
 A published table says which version it is at, and only what lies between that version and ours is added to it. Law: a
 published table never goes back. If another driver has taken it further than we are, it is left alone.
 
-Where a view is published is part of its definition: in the warehouse (the default), at a path, or nowhere.
+Where a view is published is part of its definition: in the warehouse (the default), at a path, or nowhere. A path outside the
+warehouse is written only if the program has named it: by `db.publish`, or by a folder in `publish_to` when it opened the warehouse.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,11 +43,45 @@ def definition_of(core: Core, view: str) -> Mapping[str, Any]:
 
 
 def where(core: Core, view: str) -> Path | None:
-    """Where a view is published; None if it is not to be."""
+    """Where a view is published; None if it is not to be, or not confirmed: then there is a warning, once."""
     chosen = definition_of(core, view).get("publish", True)
     if chosen is False:
         return None
-    return delta.place(core.engine.folder, view) if chosen is True else Path(chosen)
+    if chosen is True:
+        return delta.place(core.engine.folder, view)
+    path = Path(str(chosen))
+    if is_confirmed(core, path):
+        return path
+    if view not in core.unconfirmed:
+        core.unconfirmed.add(view)
+        warnings.warn(
+            f"view {view} is not published: its definition names {path}, outside the warehouse, which this program has not "
+            f"confirmed; ec.connect(..., publish_to=[{str(path)!r}]) does, or db.publish({view!r}, ...) names another place",
+            PublishWarning,
+            stacklevel=3,
+        )
+    return None
+
+
+OWN = ("_log", "data", "quarantine")
+"""Folders of a warehouse that hold what it is made of."""
+
+
+def is_confirmed(core: Core, path: Path) -> bool:
+    """Whether views may be written at a path: somewhere in the warehouse, or in a folder that the program has named."""
+    found, root = path.resolve(), core.engine.folder.root.resolve()
+    if found.is_relative_to(root):
+        inside = found.relative_to(root).parts
+        return bool(inside) and inside[0] not in OWN
+    return path.is_absolute() and any(found.is_relative_to(folder) for folder in core.publish_to)
+
+
+def folders_of(publish_to: Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
+    if isinstance(publish_to, str | bytes | os.PathLike) or not isinstance(publish_to, Iterable):
+        raise QueryError(
+            "publish_to must be a list of folders", hint="ec.connect(..., publish_to=['exports'])"
+        )
+    return tuple(Path(os.fspath(folder)).resolve() for folder in publish_to)
 
 
 def publish(core: Core) -> None:
@@ -128,8 +163,12 @@ def set_publishing(core: Core, name: str, to: bool | str | os.PathLike[str]) -> 
     view = core.view(name).name
     chosen: bool | str = to if isinstance(to, bool) else os.path.abspath(os.fspath(to))
     old = where(core, view)
+    if isinstance(chosen, str):  # the program's own word
+        core.publish_to = (*core.publish_to, Path(chosen).resolve())
+        core.unconfirmed.discard(view)
     new = {**definition_of(core, view), "publish": chosen}
     if definition_of(core, view).get("publish", True) == chosen:
+        publish(core)  # it may not have been confirmed before
         return
     if isinstance(chosen, str) and delta.is_foreign(Path(chosen)):
         raise QueryError(

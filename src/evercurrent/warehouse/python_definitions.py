@@ -10,6 +10,7 @@ from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import View
 from evercurrent.frontend.python.definitions import resolved
+from evercurrent.term.handed_over import HandedOver
 
 
 def of_python(view: View) -> dict[str, Any]:
@@ -19,9 +20,9 @@ def of_python(view: View) -> dict[str, Any]:
     return {"language": "python", "query": encode(view.query), "order": [list(key) for key in view.order]}
 
 
-def view_of_definition(definition: Mapping[str, Any], catalog: Catalog) -> View:
+def view_of_definition(definition: Mapping[str, Any], catalog: Catalog, known: HandedOver) -> View:
     """The view that such a definition makes; a QueryError while what it reads is not defined."""
-    query = decode(definition["query"])
+    query = decode(definition["query"], known)
     view = View(
         name=definition["name"],
         fields=query.fields,

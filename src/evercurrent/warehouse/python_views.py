@@ -1,7 +1,7 @@
 """Query objects of Python on a warehouse: the same objects, answered and kept by Spark.
 
 A definition is kept as the JSON of its query (`calculus.codec`), so that opening the warehouse needs none of the code that
-built it; opaque functions are found by their names.
+built it; opaque functions are named, and are those that the program hands over.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from evercurrent.session.compile import stages
 from evercurrent.session.python_owner import QueryOwner
 from evercurrent.session.results import Result
 from evercurrent.session.views import in_order
+from evercurrent.term.handed_over import functions_in
 from evercurrent.term.show import show
 from evercurrent.warehouse import definitions
 from evercurrent.warehouse.handles import Table, View
@@ -57,6 +58,7 @@ class WarehouseOwner(QueryOwner):
             self.db._require_no_transaction("CREATE")
             made = view_of_query(name, query)
             encode(made.query)  # refuses what could not be opened again
+            core.functions.add(*functions_in(made.query))
             definitions.create_view(core, made, made.text, replacing, False)
         return StoredView(self, name, query._block.shape)
 

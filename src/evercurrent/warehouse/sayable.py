@@ -7,12 +7,11 @@ to come; here they depend on the data alone. So of a plan it is asked
     windows        whose result does not depend on the order of ties, or whose order has none
     the first rows ties are settled by the columns of the result: `total_order` writes that into the text
     functions      of numbers that both compute to the last bit, and no text of a float; none of a user's
+    names          without a point: Spark would look for `a.b` in its own catalog, or take it for a file
     recursion      never: Spark's has a limit of its own, and no UNION
 
-and whatever else is written in SQL has Spark's meaning anyway. The answer is a reason why not, or nothing.
-
->>> total_order("SELECT a, b FROM t ORDER BY b DESC LIMIT 3", 2)
-'SELECT a, b FROM t ORDER BY b DESC, 1, 2 LIMIT 3'
+and whatever else is written in SQL has Spark's meaning anyway. The answer is a reason why not, or nothing. The text is that of
+the definition, with its constants written so that no setting changes them (`frontend.sql.spark_text`).
 """
 
 from __future__ import annotations
@@ -20,10 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, assert_never
-
-import sqlglot
-from sqlglot import expressions as e
+from typing import assert_never
 
 from evercurrent.algebra import walk
 from evercurrent.algebra.keys import at_most_one
@@ -49,6 +45,7 @@ from evercurrent.catalog.catalog import Catalog, Knowledge
 from evercurrent.catalog.nodes import View
 from evercurrent.data.types import Decimal, Float, String, contains_float
 from evercurrent.data.types import Map as MapType
+from evercurrent.frontend.sql.spark_text import total_order
 from evercurrent.session.compile import Design
 from evercurrent.term import walk as terms
 from evercurrent.term.nodes import Aggregate as AggregateTerm
@@ -119,15 +116,15 @@ def saying(view: View, design: Design, knowledge: Catalog, below: Mapping[str, S
     if stages is None:
         return Saying(None, "it has no plan")
     for name in view.uses:
+        if "." in name:
+            return Saying(None, f"Spark would look for {name} in its own catalog")
         lower = knowledge.view(name)
         if lower is not None and below[lower.name].text is None:
             return Saying(None, f"it reads {lower.name}: {below[lower.name].reason}")
-    if names_time(view.text):
-        return Saying(None, "its text names the type TIME, which is not written in Spark's spelling")
     why = unsayable(stages.algebra, knowledge)
     if why is not None:
         return Saying(None, why)
-    text = total_order(query_text(view), len(view.fields))
+    text = total_order(view.text, len(view.fields))
     if text is None:
         return Saying(None, "it takes the first rows of columns it does not name")
     return Saying(text, scans=scans(stages.algebra, knowledge, below))
@@ -141,18 +138,6 @@ def scans(plan: Plan, knowledge: Catalog, below: Mapping[str, Saying]) -> Counte
             view = knowledge.view(node.relation)
             found.update({node.relation.lower(): 1} if view is None else below[view.name].scans)
     return found
-
-
-def query_text(view: View) -> str:
-    """The query of a definition, without CREATE VIEW."""
-    tree: Any = sqlglot.parse_one(view.text, read="spark")
-    return tree.expression.sql(dialect="spark") if tree.expression is not None else view.text
-
-
-def names_time(text: str) -> bool:
-    """Whether a text has a literal or a cast of the type TIME, which sqlglot writes as TIMESTAMP."""
-    tree: Any = sqlglot.parse_one(text, read="spark")
-    return any(t.this == e.DType.TIME for t in tree.find_all(e.DataType))
 
 
 def unsayable(plan: Plan, knowledge: Knowledge) -> str | None:
@@ -230,30 +215,3 @@ TIE_BOUND = frozenset(
     {"row_number", "ntile", "lag", "lead", "first_value", "last_value", "nth_value", "first", "last"}
 )
 """Window functions that are determined where the order is."""
-
-
-def total_order(text: str, columns: int) -> str | None:
-    """The query with ties settled by the columns of the result wherever it takes the first rows; None if they are not written.
-
-    `columns` are those of the whole result.
-    """
-    tree: Any = sqlglot.parse_one(text, read="spark")
-    if tree.args.get("limit") is None and tree.args.get("offset") is None:
-        tree.set("order", None)  # how a view is read, not what it holds
-    for query in tree.find_all(e.Query):
-        if query.args.get("limit") is None and query.args.get("offset") is None:
-            continue
-        own = columns if query is tree else width(query)
-        if own is None:
-            return None
-        order = query.args.get("order")
-        keys: Iterable[e.Expression] = order.expressions if order is not None else ()
-        written = [*keys, *(e.Literal.number(i + 1) for i in range(own))]
-        query.set("order", e.Order(expressions=written))
-    return str(tree.sql(dialect="spark"))
-
-
-def width(query: e.Query) -> int | None:
-    """How many columns a query has, if it says so."""
-    own = query.selects
-    return None if not own or any(x.is_star for x in own) else len(own)

@@ -14,12 +14,13 @@ from typing import Any, cast
 from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.dependencies import base_tables, parts_of, view_order
 from evercurrent.catalog.nodes import View
+from evercurrent.data.values import NAN
 from evercurrent.data.zset import ZSet
 from evercurrent.engine.spark.oracle import REFUSALS, query_rows, register
+from evercurrent.frontend.sql.spark_text import query_text
 from evercurrent.session.query import reference
 from evercurrent.session.verify import Report, Verified
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.sayable import query_text
 
 MOST_ROWS = 100_000
 """Tables with more rows are not read by the reference evaluator where Spark does not know a query."""
@@ -37,8 +38,10 @@ def _verify(core: Core, view: View) -> Verified:
     actual: Counter[Any] = Counter()
     for row, w in core.engine.rows(core.view_segments(view.name), [f.type for f in view.fields]):
         actual[rounded(row)] += w
-    # Paths and other languages are not Spark's SQL.
+    # Paths and other languages are not Spark's SQL; a name with a point would be one of Spark's own catalog.
+    names = [*(t.name for t in core.catalog.tables.values()), *(v.name for v in core.catalog.views.values())]
     foreign = core.catalog.schema or any(v.language != "sql" for v in core.catalog.views.values())
+    foreign = foreign or any("." in name for name in names)
     try:
         wanted = by_driver(core, view) if foreign else by_spark(core, view)
     except REFUSALS as problem:
@@ -61,9 +64,9 @@ def by_spark(core: Core, view: View) -> Counter[Any]:
     for other in view_order(core.catalog):
         if other.name == view.name:
             break
-        below.append((other.name, query_text(other), tuple(f.name for f in other.fields)))
+        below.append((other.name, query_text(other.text), tuple(f.name for f in other.fields)))
     register(core.engine, tables, below)
-    return Counter(map(rounded, query_rows(core.engine, query_text(view), view.fields)))
+    return Counter(map(rounded, query_rows(core.engine, query_text(view.text), view.fields)))
 
 
 def by_driver(core: Core, view: View) -> Counter[Any]:
@@ -77,7 +80,7 @@ def by_driver(core: Core, view: View) -> Counter[Any]:
 
 def rounded(row: Any) -> Any:
     if isinstance(row, float):
-        return float(f"{row:.12g}")
+        return NAN if row != row else float(f"{row:.12g}")
     if isinstance(row, tuple):
         return tuple(rounded(v) for v in row)
     return row

@@ -14,8 +14,8 @@ import evercurrent as ec
 from evercurrent.calculus.codec import decode, encode
 from evercurrent.data.values import NAN, FrozenMap
 from evercurrent.frontend.python.block import packed
+from evercurrent.term.handed_over import HandedOver, Named
 from evercurrent.term.nodes import Opaque
-from evercurrent.term.opaque import Named
 
 
 class Thing(NamedTuple):
@@ -96,14 +96,18 @@ def test_opaque_functions_are_found_by_their_names() -> None:
     things = db.table_of(Thing)
     text = json.dumps(encode(packed(things.select(lambda t: loop(t.name))._block)))
     assert f"{loop.__module__}:loop" in text
-    named = Named(f"{loop.__module__}:loop")
+    known = HandedOver([loop])
+    named = Named(f"{loop.__module__}:loop", known)
     assert named("abc") == 3
     assert repr(Opaque(named, "loop")) == repr(Opaque(loop, "loop"))
     rows = json.loads(json.dumps(encode(packed(things.where(whole)._block))))
     assert decode(rows).fields == things.schema
-    with pytest.raises(ec.QueryError, match="is not there any more") as caught:
-        Named("nowhere.at.all:f")(1)
-    assert "define the view again" in str(caught.value)
+    for path in ("nowhere.at.all:f", "os:system", "builtins:eval", f"{whole.__module__}:whole"):
+        with pytest.raises(
+            ec.QueryError, match=f"{path}, which a view calls, has not been handed over"
+        ) as caught:
+            Named(path, known)("1")
+        assert "functions=[" in str(caught.value)
 
 
 def test_what_has_no_name_is_refused() -> None:

@@ -11,6 +11,7 @@ import evercurrent as ec
 from evercurrent import Bag
 from evercurrent.calculus.codec import decode, encode
 from evercurrent.session.kept_operations import KeptOperation
+from evercurrent.term.handed_over import HandedOver
 from evercurrent.warehouse.classes import kept
 
 PERSON = "class person (extent Persons) { attribute string name; string hello(in string to); };"
@@ -87,7 +88,7 @@ def found(self: Any, to: str) -> str:
 def operation(function: Any) -> KeptOperation:
     db = ec.connect()
     db.odl(PERSON, operations={"person.hello": function})
-    return kept(db.schema, "person", db.schema.classes["person"].operations[0])
+    return kept(db.schema, "person", db.schema.classes["person"].operations[0], HandedOver())
 
 
 def test_what_is_looked_into_is_kept_as_its_term() -> None:
@@ -106,6 +107,9 @@ def test_what_resists_is_kept_by_its_name() -> None:
     made = operation(found)
     assert made.path == f"{__name__}:found"
     again = KeptOperation(made.name, made.parameters, made.body, made.path)
+    with pytest.raises(ec.QueryError, match="has not been handed over"):
+        again(None, "hi ")
+    again = KeptOperation(made.name, made.parameters, made.body, made.path, known=HandedOver([found]))
     person = type("person", (), {"name": "Ann", "hello": again})()
     assert person.hello("hi ") == "hi Ann"
 

@@ -41,6 +41,10 @@ SMALL_FILE_ROWS = 65_536
 """as has one of more rows than this: keys that follow on each other take hardly any bytes, and time all the same."""
 
 
+DATA_FILE = re.compile(r"data/[A-Za-z0-9_-]+(/[A-Za-z0-9_.=-]+)+")
+"""Names of the files of segments, relative to the warehouse."""
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """Weighted rows in Parquet files; paths are relative to the warehouse.
@@ -67,7 +71,24 @@ class Segment:
 
     @staticmethod
     def of_json(value: dict[str, Any]) -> Segment:
-        return Segment(tuple(value["files"]), value["rows"], value["bytes"], tuple(value.get("order", ())))
+        """A segment as a version mentions it; its files lie in the folder of the data, whatever the version says."""
+        try:
+            files, order = tuple(value["files"]), tuple(value.get("order", ()))
+            rows, size = value["rows"], value["bytes"]
+        except (TypeError, KeyError, AttributeError) as problem:
+            raise StorageError(f"a version mentions {str(value)[:80]!r}, which is no segment") from problem
+        for file in files:
+            if not isinstance(file, str) or not DATA_FILE.fullmatch(file) or ".." in file:
+                raise StorageError(
+                    f"a version mentions the file {str(file)[:80]!r}, which is none of this warehouse"
+                )
+        if not all(type(n) is int and 0 <= n < 2**63 for n in (rows, size)):
+            raise StorageError(
+                f"a version says that a segment has {str(rows)[:40]} rows and {str(size)[:40]} bytes"
+            )
+        if not all(isinstance(name, str) for name in order):
+            raise StorageError(f"a version says that a segment is sorted by {str(order)[:80]}")
+        return Segment(files, rows, size, order)
 
 
 EMPTY = Segment((), 0, 0)

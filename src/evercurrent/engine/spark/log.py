@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -87,6 +88,10 @@ class Log:
         known = self._entries.get(version)
         if known is None:
             value = self._load(self._entry_path(version))
+            if not re.fullmatch(r"[0-9A-Za-z-]+\.json", str(value.get("snapshot"))):
+                raise StorageError(
+                    f"version {version} names the snapshot {str(value.get('snapshot'))[:80]!r}, which is none of this warehouse"
+                )
             changes = {k: Segment.of_json(v) for k, v in value["changes"].items()}
             known = self._entries[version] = Entry(
                 version,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -29,6 +30,22 @@ SETTINGS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.constraintPropagation.enabled": "true",
     "spark.sql.timeType.enabled": "true",
+    # How Spark reads the text of a query (`frontend.sql.spark_text`): no setting of the user's changes a constant.
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.ansi.enforceReservedKeywords": "false",
+    "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
+    "spark.sql.legacy.literal.pickMinimumPrecision": "true",
+    "spark.sql.legacy.interval.enabled": "false",
+    "spark.sql.legacy.setopsPrecedence.enabled": "false",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.groupByOrdinal": "true",
+    "spark.sql.orderByOrdinal": "true",
+    "spark.sql.groupByAliases": "true",
+    "spark.sql.crossJoin.enabled": "true",
+    "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
 }
 
 SMALL = {"spark.sql.adaptive.enabled": "false"}
@@ -65,9 +82,39 @@ def tune(session: SparkSession, large: bool, partitions: int | None = None) -> N
     session.conf.set("spark.sql.shuffle.partitions", str(wanted))
 
 
-def local_session(master: str, settings: Mapping[str, str] | None = None) -> SparkSession:
-    """A session for the command line and the examples: quiet, without a web page unless `settings` ask for it."""
+LOOPBACK = "127.0.0.1"
+
+
+def loopback(master: str) -> dict[str, str]:
+    """Settings that let nobody else on the network reach a local Spark: its ports are open on this machine alone.
+
+    On a cluster the executors must reach the driver, so there Spark chooses.
+    """
+    if not master.startswith("local") or "SPARK_LOCAL_IP" in os.environ:
+        return {}
+    return {
+        "spark.driver.bindAddress": LOOPBACK,
+        "spark.driver.host": LOOPBACK,
+        "spark.ui.enabled": "false",
+    }
+
+
+@contextmanager
+def bound_to_loopback(wanted: bool) -> Iterator[None]:
+    """While Spark is started, tell it to listen on loopback with all it has, its web page too, for which there is no setting."""
+    if wanted:
+        os.environ["SPARK_LOCAL_IP"] = LOOPBACK
     try:
+        yield
+    finally:
+        if wanted:
+            os.environ.pop("SPARK_LOCAL_IP", None)
+
+
+def local_session(master: str, settings: Mapping[str, str] | None = None) -> SparkSession:
+    """A session for the command line and the examples: quiet, on loopback, without a web page unless `settings` ask for it."""
+    try:
+        local = loopback(master)
         builder = (
             SparkSession.builder.master(master)
             .appName("evercurrent")
@@ -76,9 +123,10 @@ def local_session(master: str, settings: Mapping[str, str] | None = None) -> Spa
             .config("spark.sql.session.timeZone", "UTC")
             .config("spark.log.level", "ERROR")
         )
-        for name, value in (settings or {}).items():
+        for name, value in {**local, **(settings or {})}.items():
             builder = builder.config(name, value)
-        session = builder.getOrCreate()
+        with bound_to_loopback(bool(local)):
+            session = builder.getOrCreate()
     except Exception as problem:
         raise UnsupportedError(
             f"Spark could not be started: {problem}",

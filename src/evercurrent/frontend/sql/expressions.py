@@ -183,7 +183,23 @@ def _negated(level: Level, node: exp.Neg) -> Term:
         found = literals.number("-" + inner.name)
         if found is not None:
             return found
+    if _has_suffix(inner):  # -128Y: the sign belongs to the number, as 128 is no TINYINT
+        negative, number = inner.copy(), str(inner.this.name)
+        zero = inner.args["to"].this in FLOATS and not number.strip("0.")
+        negative.this.set("this", "-0e0" if zero else f"-{number}")  # a decimal has no negative zero
+        return term(level, negative)
     return build.call("neg", term(level, inner), place=level.env.place(node))
+
+
+FLOATS = (exp.DType.DOUBLE, exp.DType.FLOAT)
+
+
+def _has_suffix(node: exp.Expr) -> bool:
+    """Whether a node is a number with a suffix, 1L or 2.5BD, which the grammar reads as a cast."""
+    if not isinstance(node, exp.Cast) or not isinstance(node.this, exp.Literal) or node.this.is_string:
+        return False
+    meta = node.this.meta
+    return "start" in meta and meta["end"] + 1 - meta["start"] > len(node.this.name)
 
 
 def _interval(level: Level, node: exp.Interval) -> Term:

@@ -55,8 +55,13 @@ class State:
 
 
 def require_options(options: Mapping[str, str]) -> None:
-    """Definitions are kept in the warehouse for everyone to read: no secrets among them."""
+    """Definitions are kept in the warehouse for everyone to read: no secrets among them, and no code to import."""
     for name in options:
+        if re.search(r"impl|plugin|signer|class", name, re.IGNORECASE):
+            raise QueryError(
+                f"the option {name} names code that pyiceberg would import, and a warehouse is data",
+                hint="put it into pyiceberg's own configuration (.pyiceberg.yaml or PYICEBERG_CATALOG__...)",
+            )
         if re.search(r"secret|token|credential|password", name, re.IGNORECASE):
             raise QueryError(
                 f"the option {name} would be kept in the warehouse, readable to all who read it",
@@ -76,8 +81,11 @@ def loaded_table(source: Source) -> Any:
     try:
         if os.path.isabs(source.place):
             return StaticTable.from_metadata(source.place)
+        require_options(source.options)
         properties = {k: v for k, v in source.options.items() if k != "catalog"}
         return load_catalog(source.options.get("catalog", "default"), **properties).load_table(source.place)
+    except QueryError:
+        raise
     except Exception as problem:
         raise StorageError(
             f"the Iceberg table {source.place} cannot be opened: {problem}",
