@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from evercurrent.catalog.nodes import Mode, is_part
 from evercurrent.errors import QueryError, UnsupportedError
+from evercurrent.limits import guard_nesting
 from evercurrent.objects.face import ObjectFace
 from evercurrent.session.feed import Feed
 from evercurrent.session.python_face import PythonFace
@@ -116,6 +117,7 @@ class Database(PythonFace, ObjectFace):
 
     # --- statements ----------------------------------------------------------------------------------------
 
+    @guard_nesting()
     def execute(
         self,
         sql: str,
@@ -136,6 +138,7 @@ class Database(PythonFace, ObjectFace):
 
         return execute(self._session, sql, parameters, policy, mode)
 
+    @guard_nesting()
     def query(
         self,
         text: str,
@@ -158,6 +161,7 @@ class Database(PythonFace, ObjectFace):
 
         return query(self._session, text, parameters, pending)
 
+    @guard_nesting()
     def oql(
         self,
         text: str,
@@ -174,6 +178,7 @@ class Database(PythonFace, ObjectFace):
 
         return run(self._session, text, policy=policy, mode=mode)
 
+    @guard_nesting()
     def bind(self, name: str, thing: Any) -> None:
         """Give an object a name that queries in OQL may use; binding it again moves the name, None unbinds it."""
         from evercurrent.session.oql_names import bind
@@ -211,6 +216,7 @@ class Database(PythonFace, ObjectFace):
         """
         return Block(self._session)
 
+    @guard_nesting()
     def apply(self, changes: Mapping[str, Any]) -> int:
         """Apply change feeds to tables, in one transaction; returns the number of changes.
 
@@ -227,6 +233,7 @@ class Database(PythonFace, ObjectFace):
 
     # --- what it says of itself ----------------------------------------------------------------------------
 
+    @guard_nesting()
     def verify(self, views: Iterable[str] | None = None) -> Report:
         """Recompute views with the reference evaluator and compare, both ways. The report is true if all are equal."""
         if isinstance(views, str):

@@ -2,6 +2,7 @@
 
     EvercurrentError
     ├── QueryError            yours: syntax, names, types
+    │   └── LimitError        larger or more deeply nested than is possible; names the limit
     ├── UnsupportedError      ours to build: names the construct and its place
     ├── EvaluationError       the data: overflow, division by zero, a bad cast, two rows in a scalar subquery
     ├── ConstraintError       refused: a key, a reference, a check or an assertion; carries the violating rows
@@ -41,6 +42,10 @@ class EvercurrentError(Exception):
 
 class QueryError(EvercurrentError):
     """The statement is wrong: its syntax, a name in it, or a type."""
+
+
+class LimitError(QueryError):
+    """The statement or a value in it is larger, or nested more deeply, than a limit allows (see `limits`)."""
 
 
 class UnsupportedError(EvercurrentError):

@@ -285,3 +285,21 @@ def rename_relations(query: Query, names: Mapping[str, str]) -> Query:
         return term_with_parts(t, queries, terms)
 
     return queries(query)
+
+
+def size(query: Query) -> tuple[int, int]:
+    """How often a query reads tables and views, and of how many nodes it is, if what it shares is written out.
+
+    What stands in several places is one object, so that it is walked through once.
+    """
+    known: dict[int, tuple[int, int]] = {}
+
+    def count(node: Query | Term) -> tuple[int, int]:
+        found = known.get(id(node))
+        if found is None:
+            parts = [count(child) for child in children(node)]
+            reads = isinstance(node, Relation) + sum(r for r, _ in parts)
+            found = known[id(node)] = (reads, 1 + sum(n for _, n in parts))
+        return found
+
+    return count(query)

@@ -6,7 +6,7 @@ import decimal
 import struct
 
 from evercurrent.data.representation import NAN
-from evercurrent.data.types import Decimal, Integer
+from evercurrent.data.types import Decimal, Integer, Interval
 
 WIDE = decimal.Context(prec=100, rounding=decimal.ROUND_HALF_UP)
 """Enough digits for every DECIMAL and every intermediate of one operation."""
@@ -15,6 +15,12 @@ WIDE = decimal.Context(prec=100, rounding=decimal.ROUND_HALF_UP)
 def integer_fits(t: Integer, value: int) -> bool:
     """Whether the type can hold the number."""
     return -(1 << (t.bits - 1)) <= value < 1 << (t.bits - 1)
+
+
+def interval_fits(t: Interval, amount: int) -> bool:
+    """Whether the type can hold so many months (32 bits) or microseconds (64 bits)."""
+    bits = 31 if t.unit == "months" else 63
+    return -(1 << bits) <= amount < 1 << bits
 
 
 def decimal_fits(t: Decimal, scaled: int) -> bool:

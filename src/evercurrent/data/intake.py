@@ -13,8 +13,9 @@ import decimal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evercurrent.data.bounds import WIDE, decimal_fits, float32, integer_fits
+from evercurrent.data.bounds import WIDE, decimal_fits, float32, integer_fits, interval_fits
 from evercurrent.data.representation import FrozenMap, canonical_float
+from evercurrent.data.showing import is_text, show_value
 from evercurrent.data.texts import cut_time, read_date, read_time, read_timestamp
 from evercurrent.data.types import (
     Array,
@@ -51,6 +52,9 @@ def take_in(t: Type, value: Any) -> Any:
     return taker(t)(value)
 
 
+MOST_DIGITS = 60
+"""No number of any type has so many digits; larger ones are refused before they are written out."""
+
 PLAIN = frozenset(
     {bool, int, float, str, bytes, list, tuple, dict, datetime.date, datetime.datetime, decimal.Decimal}
 )
@@ -62,10 +66,13 @@ def _plain(value: Any) -> Any:
     kind = type(value)
     module = kind.__module__
     if module.startswith("numpy") and hasattr(value, "item") and not getattr(value, "shape", ()):
+        if kind.__name__ == "ndarray":
+            return _plain(value[()])  # an array of no dimensions holds one value
         if kind.__name__ == "datetime64":
             return _numpy_instant(value)
         if kind.__name__ == "timedelta64":
-            return datetime.timedelta(microseconds=int(value.astype("timedelta64[us]").astype("int64")))
+            micros = int(value.astype("timedelta64[us]").astype("int64"))
+            return None if micros == -(1 << 63) else datetime.timedelta(microseconds=micros)
         return value.item()
     if module.startswith("pandas"):
         if kind.__name__ in ("NaTType", "NAType"):
@@ -85,9 +92,7 @@ def _numpy_instant(value: Any) -> datetime.datetime | None:
 
 
 def _bad(t: Type, value: Any, why: str = "") -> BadValue:
-    text = repr(value)
-    shown = text if len(text) <= 60 else text[:57] + "..."
-    return BadValue(f"{shown} is not a value of type {t}" + (f": {why}" if why else ""))
+    return BadValue(f"{show_value(value)} is not a value of type {t}" + (f": {why}" if why else ""))
 
 
 _takers: dict[Type, Callable[[Any], Any]] = {}
@@ -135,17 +140,23 @@ def _make_taker(t: Type) -> Callable[[Any], Any]:
             take = lambda v: v  # noqa: E731
 
     def take_any(value: Any) -> Any:
-        if type(value) not in PLAIN:
-            value = None if value is None else _plain(value)
-            if value is None:
-                return None
-        return take(value)
+        try:
+            if type(value) not in PLAIN:
+                value = None if value is None else _plain(value)
+                if value is None:
+                    return None
+            return take(value)
+        except BadValue:
+            raise
+        except (ArithmeticError, ValueError, TypeError, AttributeError, LookupError) as problem:
+            # Values of users are of any class, and so are the errors of their methods.
+            raise _bad(t, value, type(problem).__name__) from problem
 
     return take_any
 
 
 def _take_null(v: Any) -> Any:
-    raise BadValue(f"only NULL is a value of type VOID, not {v!r}")
+    raise BadValue(f"only NULL is a value of type VOID, not {show_value(v)}")
 
 
 def _take_boolean(v: Any) -> bool:
@@ -157,7 +168,11 @@ def _take_boolean(v: Any) -> bool:
 def _take_integer(t: Integer, v: Any) -> int | None:
     if isinstance(v, float) and v != v:
         return None  # a missing integer in a pandas column of floats
-    if isinstance(v, bool) or not isinstance(v, int | float | decimal.Decimal) or v != (n := _whole(v)):
+    if isinstance(v, bool) or not isinstance(v, int | float | decimal.Decimal):
+        raise _bad(t, v)
+    if isinstance(v, decimal.Decimal) and (not v.is_finite() or v.adjusted() > MOST_DIGITS):
+        raise _bad(t, v, "out of range" if v.is_finite() else "")
+    if v != (n := _whole(v)):
         raise _bad(t, v)
     if not integer_fits(t, n):
         raise _bad(t, v, "out of range")
@@ -208,7 +223,7 @@ def _take_decimal(t: Decimal, v: Any) -> int:
     else:
         try:
             exact = decimal.Decimal(repr(v) if isinstance(v, float) else v)
-            if not exact.is_finite() or exact.adjusted() > 60:
+            if not exact.is_finite() or exact.adjusted() > MOST_DIGITS:
                 raise _bad(t, v, "out of range" if exact.is_finite() else "")
             scaled = int(exact.scaleb(t.scale, WIDE).to_integral_value(decimal.ROUND_HALF_UP, WIDE))
         except decimal.InvalidOperation:
@@ -221,6 +236,8 @@ def _take_decimal(t: Decimal, v: Any) -> int:
 def _take_string(t: String, v: Any) -> str:
     if not isinstance(v, str):
         raise _bad(t, v)
+    if not is_text(v):
+        raise _bad(t, v, "half of a surrogate pair is no character")
     if t.length is not None and len(v) > t.length:
         # Blanks at the end of a value that is too long are dropped, as when Spark writes to a VARCHAR.
         if v[t.length :].strip(" "):
@@ -282,10 +299,14 @@ def _take_timestamp(t: Timestamp, v: Any) -> datetime.datetime:
 
 def _take_interval(t: Interval, v: Any) -> int:
     if isinstance(v, int) and not isinstance(v, bool):
-        return v
-    if isinstance(v, datetime.timedelta) and t.unit == "micros":
-        return v // datetime.timedelta(microseconds=1)
-    raise _bad(t, v)
+        amount = v
+    elif isinstance(v, datetime.timedelta) and t.unit == "micros":
+        amount = v // datetime.timedelta(microseconds=1)
+    else:
+        raise _bad(t, v)
+    if not interval_fits(t, amount):
+        raise _bad(t, v, "out of range")
+    return amount
 
 
 def _take_array(t: Type, element: Type, v: Any) -> Row:
@@ -311,7 +332,7 @@ def _take_map(t: Map, v: Any) -> FrozenMap:
         if k is None:
             raise _bad(t, v, "a key is NULL")
         if k in found:
-            raise _bad(t, v, f"the key {pair[0]!r} comes twice")
+            raise _bad(t, v, f"the key {show_value(pair[0])} comes twice")
         found[k] = value(pair[1])
     return FrozenMap(found)
 
@@ -321,7 +342,7 @@ def _take_struct(t: Struct, v: Any) -> Row:
         values: Iterator[Any] | Sequence[Any] = [v.get(m.name) for m in t.members]
         unknown = [k for k in v if all(k != m.name for m in t.members)]
         if unknown:
-            raise _bad(t, v, f"it has no member {unknown[0]!r}")
+            raise _bad(t, v, f"it has no member {show_value(unknown[0])}")
     elif isinstance(v, tuple | list):
         if len(v) != len(t.members):
             raise _bad(t, v, f"{len(t.members)} members are expected")

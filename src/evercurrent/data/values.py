@@ -133,7 +133,7 @@ def reader(types: Sequence[Type]) -> Callable[[Iterable[Sequence[Any]]], list[Ro
             case Boolean():
                 test = f"v{i} is True or v{i} is False"
             case String(None):
-                test = f"type(v{i}) is str"
+                test = f"type(v{i}) is str and v{i}.isascii()"
             case Binary():
                 test = f"type(v{i}) is bytes"
             case Date():

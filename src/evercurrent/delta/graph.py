@@ -80,9 +80,13 @@ from evercurrent.errors import UnsupportedError
 from evercurrent.term.build import call, conjunction, conjuncts
 from evercurrent.term.nodes import Column, Term
 from evercurrent.term.nullable import nullable
+from evercurrent.term.walk import grows
 
 MOST_BLOCKS = 4
 """A product of sums is multiplied out up to so many blocks; beyond that a side becomes a relation of its own."""
+
+MOST_SOURCES = 16
+"""Each source of a block is looked up from each other one; a join of more is cut into relations of their own."""
 
 
 @dataclass(slots=True)
@@ -95,6 +99,8 @@ class Graph:
     keys: dict[str, Keys] = field(default_factory=dict)
     loops: dict[str, tuple[str, tuple[Column, ...], bool]] = field(default_factory=dict)
     fresh: int = 0
+    known: dict[int, tuple[Plan, list[Block]]] = field(default_factory=dict)
+    """The blocks of outer joins, by identity: each is asked for several times, at every level."""
 
     # --- relations as sources --------------------------------------------------------------------------
 
@@ -178,16 +184,23 @@ class Graph:
                 ]
                 return [whole(self.source(self.sum(made, columns(plan)), columns(plan)))] if made else []
             case Map(source, outputs):
+                made = self.blocks(source)
+                terms = [t for _, t in outputs]
+                if not self.is_recursive(source) and any(grows(terms, environment(source, b)) for b in made):
+                    made = [whole(self.cut(source))]
                 return [
-                    replace(b, outputs=tuple(replace_columns(t, environment(source, b)) for _, t in outputs))
-                    for b in self.blocks(source)
+                    replace(b, outputs=tuple(replace_columns(t, environment(source, b)) for t in terms))
+                    for b in made
                 ]
             case Join(left, right, condition):
                 return self.join(plan, left, right, condition)
             case Semi(left, right, condition, anti):
                 return self.semi(left, right, condition, anti)
             case Outer():
-                return self.outer(plan)
+                found = self.known.get(id(plan))
+                if found is None:
+                    found = self.known[id(plan)] = (plan, self.outer(plan))
+                return found[1]
             case Unnest(source, collection, elements, outer, ordinal, inline):
                 return [
                     explode(b, environment(source, b), collection, elements, outer, ordinal, inline)
@@ -225,6 +238,11 @@ class Graph:
 
     def join(self, plan: Join, left: Plan, right: Plan, condition: Term) -> list[Block]:
         lefts, rights = self.blocks(left), self.blocks(right)
+        if not self.is_recursive(plan):
+            if any(len(b.sources) >= MOST_SOURCES for b in lefts):
+                lefts = [whole(self.cut(left))]
+            if any(len(b.sources) >= MOST_SOURCES for b in rights):
+                rights = [whole(self.cut(right))]
         if len(lefts) * len(rights) > MOST_BLOCKS and min(len(lefts), len(rights)) > 1:
             rights = [whole(self.source(self.sum(rights, columns(right)), columns(right)))]
         products = [product(a, b) for a in lefts for b in rights]
@@ -318,6 +336,8 @@ class Graph:
             match base:
                 case Map(source, mapped):
                     names = {c.name: t for c, t in mapped}
+                    if grows([*outputs, *conditions], names):
+                        return None
                     outputs = tuple(replace_columns(t, names) for t in outputs)
                     conditions = [replace_columns(t, names) for t in conditions]
                     base = source

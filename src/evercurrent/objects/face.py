@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from evercurrent.limits import guard_nesting
+
 if TYPE_CHECKING:
     from evercurrent.catalog.classes import Schema
     from evercurrent.objects.entities import Entity
@@ -18,6 +20,7 @@ class ObjectFace:
 
     _session: Session
 
+    @guard_nesting()
     def odl(
         self,
         text: str,
@@ -33,12 +36,14 @@ class ObjectFace:
 
         declare(self._session, text, operations, replacing)
 
+    @guard_nesting()
     def declare(self, *entities: type[Entity]) -> None:
         """Declare classes that are written in Python: `db.declare(Person, Employee)`; then `Employee(name="Ann")`."""
         from evercurrent.objects.declaring import declare_entities
 
         declare_entities(self._session, entities)
 
+    @guard_nesting()
     def schema_odl(self) -> str:
         """All classes as ODL text."""
         from evercurrent.frontend.odl.show import odl
@@ -50,6 +55,7 @@ class ObjectFace:
         """The classes, by their names."""
         return self._session.catalog.schema
 
+    @guard_nesting()
     def drop_class(self, name: str) -> None:
         """Drop a class and its objects; refused while classes, views or assertions need it."""
         from evercurrent.objects.declaring import drop_classes
@@ -63,6 +69,7 @@ class ObjectFace:
 
         return Classes(self._session)
 
+    @guard_nesting()
     def new(self, class_name: str, /, **values: Any) -> Any:
         """A new object of a class: `db.new("employee", name="Ann", dept=sales)`."""
         from evercurrent.objects.extents import kind_of

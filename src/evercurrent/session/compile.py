@@ -16,14 +16,16 @@ from evercurrent.algebra.keys import keys, not_null
 from evercurrent.algebra.lower import lower
 from evercurrent.algebra.nodes import Plan, columns
 from evercurrent.algebra.optimise import optimise
-from evercurrent.calculus.nodes import Query
+from evercurrent.calculus.nodes import Comprehension, Generator, OuterGenerator, Query
 from evercurrent.calculus.normalize import normalize
+from evercurrent.calculus.walk import nodes
 from evercurrent.catalog.catalog import Catalog, Knowledge
 from evercurrent.catalog.dependencies import view_order, views_under
 from evercurrent.data.types import Member
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.program import Program
 from evercurrent.errors import UnsupportedError
+from evercurrent.limits import JOINED, check
 
 ASSERTION = "assertion\0"
 """Begins the names under which assertions stand among the views of a program; no identifier has a NUL."""
@@ -77,8 +79,18 @@ def assertion_key(name: str) -> str:
 def stages(query: Query, knowledge: Knowledge, known: object = None) -> Stages:
     """Bring one query down to its plan."""
     normal = normalize(query)
+    check_joins(normal)
     algebra = lower(normal, knowledge)
     return Stages(query, normal, algebra, optimise(algebra, knowledge), known)
+
+
+def check_joins(normal: Query) -> None:
+    """Refuses a join of more tables than can be maintained at a sensible cost."""
+    for node in nodes(normal):
+        if isinstance(node, Comprehension):
+            joined = sum(isinstance(q, Generator | OuterGenerator) for q in node.qualifiers)
+            hint = "join some of the tables in a view of its own, and read that"
+            check(joined, JOINED, "tables in one join", hint=hint)
 
 
 def compile_all(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from evercurrent.errors import QueryError
+from evercurrent.limits import guard_nesting
 from evercurrent.session.views import View
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class PythonFace:
     @overload
     def table_of(self, what: str) -> Query[Any]: ...
 
+    @guard_nesting("this class")
     def table_of(
         self,
         what: Any,
@@ -64,6 +66,7 @@ class PythonFace:
         given = {k: v for k, v in options.items() if v not in (None, ()) and (k, v) != ("stored", True)}
         return self._owner().table_of(what, name, given)
 
+    @guard_nesting()
     def relation(self, name: str) -> Query[Any]:
         """All rows of a table or view, as a query object."""
         return self._owner().relation(name)
@@ -83,6 +86,7 @@ class PythonFace:
     @overload
     def view(self, name: Callable[..., Any]) -> LiveView[Any]: ...
 
+    @guard_nesting("this query")
     def view(self, name: Any, query: Any = None, *, replace: bool = False) -> Any:
         """The view of this name; with a query object, a new one.
 

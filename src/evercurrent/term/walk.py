@@ -8,7 +8,8 @@ A `Nested` term is a leaf here. `calculus.walk` goes into the query that it hold
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import assert_never
 
 from evercurrent.term.nodes import (
@@ -85,6 +86,18 @@ def nodes(t: Term) -> Iterator[Term]:
     yield t
     for child in children(t):
         yield from nodes(child)
+
+
+MOST_NODES = 400
+"""Terms are written out in what reads them up to so many nodes; beyond that they are computed once."""
+
+
+def grows(terms: Iterable[Term], by_name: Mapping[str, Term]) -> bool:
+    """Whether writing columns out makes terms large, because what is computed is read several times."""
+    sizes = {name: sum(1 for _ in nodes(t)) for name, t in by_name.items()}
+    uses = Counter(n.name for t in terms for n in nodes(t) if isinstance(n, Column))
+    copied = sum((times - 1) * sizes.get(name, 1) for name, times in uses.items() if sizes.get(name, 1) > 1)
+    return copied > MOST_NODES
 
 
 def columns_of(t: Term) -> frozenset[Column]:

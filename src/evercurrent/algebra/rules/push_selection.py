@@ -39,6 +39,7 @@ from evercurrent.algebra.walk import replace_columns, rewrite_down
 from evercurrent.catalog.catalog import Knowledge
 from evercurrent.term.build import conjunction, conjuncts
 from evercurrent.term.nodes import Column, Term
+from evercurrent.term.walk import grows
 
 
 def push_selection(plan: Plan, knowledge: Knowledge) -> Plan:
@@ -107,7 +108,10 @@ def _below(source: Plan, condition: Term) -> Plan:
                 return Select(
                     source, condition
                 )  # who is asked is what was written; and all who ask share the answer
-            below = replace_columns(condition, {c.name: t for c, t in outputs})
+            by_name = {c.name: t for c, t in outputs}
+            if grows([condition], by_name):
+                return Select(source, condition)
+            below = replace_columns(condition, by_name)
             return Map(build.select(inner, below), outputs)
         case Semi(left):
             return replace(source, left=build.select(left, condition))

@@ -93,6 +93,8 @@ class Emitter:
     hybrid: frozenset[str] = frozenset()
     """The relations of hybrid views, see `defer`."""
     labels: Labels = field(init=False)
+    shared: tuple[Any, dict[str, Target | Sink]] = (None, {})
+    """The targets that were last made for rules of any relation, and what they were made for."""
 
     def __post_init__(self) -> None:
         self.labels = Labels(self.program)
@@ -240,12 +242,18 @@ class Emitter:
         `fast`: for a trigger outside transactions, where lent states are read off the things.
         """
         alone = single or {}
+        for_what, made = self.shared
+        if not alone and for_what is not None and for_what[0] is plan:
+            if for_what[1:] == (journal, fast, self.checked):
+                return made
         found: dict[str, Target | Sink] = {}
+        followers: dict[str, list[Keyed]] = {}
+        for relation in self.program.relations:
+            if isinstance(relation, Keyed):
+                followers.setdefault(relation.state, []).append(relation)
         for name, storage in self.storages.items():
             touches, groups = [], []
-            for r in self.program.relations:
-                if not isinstance(r, Keyed) or r.state != name:
-                    continue
+            for r in followers.get(name, ()):
                 n = self.numbers[r.name]
                 key = tuple(storage.layout.position(k) for k in r.key)
                 if r.name in self.groups:
@@ -271,6 +279,8 @@ class Emitter:
                 found[name] = found[direct[name]]
             elif name not in found:
                 found[name] = Sink(f"d{n}", alone.get(name), name in self.bodies)
+        if not alone:
+            self.shared = ((plan, journal, fast, self.checked), found)
         return found
 
     def place(self, writer: Writer, targets: Mapping[str, Target | Sink], fresh: Locals) -> Place:

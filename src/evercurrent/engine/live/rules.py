@@ -161,8 +161,10 @@ def write_target(place: Place, scope: Scope, rule: Rule, row: str | None) -> Non
 
 
 def open_step(place: Place, scope: Scope, step: Step) -> None:
-    """Open the blocks of a step."""
+    """Open the blocks of a step; where they would nest too deeply, the rest is a function of its own."""
     w = place.writer
+    if w.crowded:
+        w.cut(place.namespace.number("rest"))
     match step:
         case Where(condition):
             test = scope.true(condition)

@@ -21,20 +21,24 @@ def scheduled(rule: Rule, layouts: Mapping[str, Layout]) -> list[Step]:
     """
     done: list[Step] = []
     waiting = list(rule.steps)
+    needs = {id(s): _needed_to_move(s, layouts) for s in waiting}
     bound = {c.name for c in rule.binds} | {rule.weight.name}
     while waiting:
-        ready = [s for s in waiting if s is waiting[0] or _may_move(s, bound, layouts)]
-        step = next((s for s in ready if not step_fans_out(s, layouts)), waiting[0])
+        step = waiting[0]
+        if step_fans_out(step, layouts):
+            step = next((s for s in waiting if (n := needs[id(s)]) is not None and n <= bound), step)
         waiting = [s for s in waiting if s is not step]
         done.append(step)
         bound |= {c.name for c in bound_by(step)}
     return done
 
 
-def _may_move(step: Step, bound: set[str], layouts: Mapping[str, Layout]) -> bool:
+def _needed_to_move(step: Step, layouts: Mapping[str, Layout]) -> set[str] | None:
+    """The columns that a step needs before it can run earlier than its place; None if it has to stay there."""
     terms = read_by(step)
-    needs = {c.name for t in terms for c in columns_of(t)}
-    return needs <= bound and not step_fans_out(step, layouts) and not any(map(can_fail, terms))
+    if step_fans_out(step, layouts) or any(map(can_fail, terms)):
+        return None
+    return {c.name for t in terms for c in columns_of(t)}
 
 
 # --- what is known before anything is written --------------------------------------------------------------

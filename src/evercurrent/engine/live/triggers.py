@@ -29,6 +29,9 @@ from evercurrent.term.emit.writer import Writer, remark
 if TYPE_CHECKING:
     from evercurrent.engine.live.emit import Emitter
 
+MOST_STEPS = 20
+"""Rules of more steps may be cut into several functions, and a local of one is not seen by the others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Triggers:
@@ -88,6 +91,8 @@ class Triggers:
             into = r.state if isinstance(r, Keyed) else r.name
             writers = [rule for rule in rules if rule.into == into]
             if len(writers) != 1 or writers[0] not in own or fans_out(writers[0], layouts):
+                continue
+            if len(writers[0].steps) > MOST_STEPS:
                 continue
             local = f"e{self.emitter.numbers[r.name]}"
             if isinstance(r, Keyed):

@@ -150,6 +150,8 @@ class _Loops:
             scope.define(column.name, f"e[{read.positions[name]}]")
 
     def step(self, scope: Scope, step: Step) -> None:
+        if self.writer.crowded:
+            self.writer.cut(self.namespace.number("rest"))
         match step:
             case Where(condition):
                 test = scope.true(condition)

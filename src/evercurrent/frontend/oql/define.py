@@ -16,7 +16,7 @@ from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import PartOf, View
 from evercurrent.data.types import Member
-from evercurrent.errors import EvercurrentError, QueryError
+from evercurrent.errors import EvercurrentError, LimitError
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.context import Context, Scope
 from evercurrent.frontend.oql.forms import comprehension, term_as
@@ -39,7 +39,7 @@ def translated(context: Context, node: syntax.Node) -> Expr:
     try:
         return expression(context, Scope(), node)
     except RecursionError:
-        raise QueryError("this is nested too deeply", place=node.place) from None
+        raise LimitError("this is nested too deeply", place=node.place) from None
     except EvercurrentError as problem:
         if problem.place is None:
             problem.place = node.place

@@ -14,9 +14,10 @@ from lark import Lark, Token
 from lark import Tree as LarkTree
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
-from evercurrent.errors import QueryError
+from evercurrent.errors import LimitError, QueryError
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.grammar import GRAMMAR
+from evercurrent.limits import guard_nesting
 from evercurrent.source import Place
 
 # Typed loosely: what a rule's children are is the grammar's matter.
@@ -35,9 +36,10 @@ def parse(text: str) -> list[syntax.Statement]:
     except UnexpectedInput as problem:
         raise _wrong(text, problem) from None
     except RecursionError:
-        raise QueryError("this is nested too deeply", hint="name parts of it with define") from None
+        raise LimitError("this is nested too deeply", hint="name parts of it with define") from None
     reader = _Reader(text)
-    return [reader.statement(part) for part in tree.children if isinstance(part, Tree)]
+    with guard_nesting("this text"):
+        return [reader.statement(part) for part in tree.children if isinstance(part, Tree)]
 
 
 def parse_one(text: str) -> syntax.Statement:

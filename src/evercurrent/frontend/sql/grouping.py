@@ -9,6 +9,7 @@ their terms differ.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -22,6 +23,7 @@ from evercurrent.errors import QueryError
 from evercurrent.frontend.sql.carrying import Head
 from evercurrent.frontend.sql.functions import name_of
 from evercurrent.frontend.sql.scope import Env, Level, Rows, Stage
+from evercurrent.limits import GROUPING_SETS, check
 from evercurrent.term import build
 from evercurrent.term.aggregates import find_aggregate
 from evercurrent.term.nodes import Aggregate, Field, Literal, Term, Variable
@@ -100,6 +102,8 @@ def clause(env: Env, node: exp.Group, read_key: ReadKey) -> Clause:
         factors = [_sets(element, positions)]
     if plain:
         return Clause(keys, None)
+    count = math.prod(map(len, factors))
+    check(count, GROUPING_SETS, "grouping sets", env.place(node), "group by fewer columns in one CUBE")
     merged = tuple(tuple(dict.fromkeys(k for part in choice for k in part)) for choice in product(*factors))
     return Clause(keys, merged)
 
@@ -132,6 +136,9 @@ def _rollup(parts: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 def _cube(parts: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """All subsets, the largest first."""
+    check(
+        2 ** len(parts), GROUPING_SETS, "grouping sets in a CUBE", hint="group by fewer columns in one CUBE"
+    )
     return [
         tuple(k for part in chosen for k in part)
         for n in range(len(parts), -1, -1)

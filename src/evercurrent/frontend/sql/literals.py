@@ -16,6 +16,7 @@ from decimal import Decimal as Digits
 
 from sqlglot import exp
 
+from evercurrent.data.showing import is_text
 from evercurrent.data.types import (
     BIGINT,
     BINARY,
@@ -29,6 +30,8 @@ from evercurrent.data.types import (
     Interval,
     Type,
 )
+from evercurrent.errors import QueryError
+from evercurrent.limits import DIGITS
 from evercurrent.term.functions.intervals import MICROS_OF, MONTHS_OF, read_interval
 from evercurrent.term.nodes import Literal
 
@@ -40,6 +43,8 @@ def number(text: str) -> Literal | None:
     if "e" in text.lower():
         value = float(text)
         return Literal(value, DOUBLE) if math.isfinite(value) else None
+    if len(text) > DIGITS:
+        return None
     if text.lstrip("-").isdigit():
         whole = int(text)
         if -(2**31) <= whole < 2**31:
@@ -57,6 +62,8 @@ def number(text: str) -> Literal | None:
 
 
 def string(text: str) -> Literal:
+    if not is_text(text):
+        raise QueryError("a string has half of a surrogate pair, which is no character")
     return Literal(text, STRING)
 
 

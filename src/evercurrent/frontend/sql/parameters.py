@@ -16,9 +16,10 @@ from typing import Any
 from sqlglot.tokenizer_core import Token, TokenType
 
 from evercurrent.data import types as t
+from evercurrent.data.showing import show_value
 from evercurrent.data.types import Type
 from evercurrent.data.values import BadValue, take_in
-from evercurrent.errors import QueryError
+from evercurrent.errors import LimitError, QueryError
 from evercurrent.frontend.sql.syntax import Tokens
 from evercurrent.term import build
 from evercurrent.term.nodes import Literal
@@ -93,6 +94,8 @@ def constant(name: str, value: Any) -> Literal:
         return Literal(take_in(kind, value), kind)
     except (BadValue, TypeError) as problem:
         raise QueryError(f"the parameter {name} has no type in SQL: {problem}") from None
+    except RecursionError:
+        raise LimitError(f"the parameter {name} is nested too deeply") from None
 
 
 def type_of(value: Any) -> Type:
@@ -113,7 +116,10 @@ def type_of(value: Any) -> Type:
         case decimal.Decimal() if value.is_finite():
             _, digits, exponent = value.as_tuple()
             scale = max(0, -int(exponent))
-            return t.Decimal(max(len(digits) + max(0, int(exponent)), scale, 1), scale)
+            precision = max(len(digits) + max(0, int(exponent)), scale, 1)
+            if precision > 38:
+                raise TypeError(f"{show_value(value)} has more than 38 digits")
+            return t.Decimal(precision, scale)
         case str():
             return t.STRING
         case bytes() | bytearray():
@@ -132,6 +138,6 @@ def type_of(value: Any) -> Type:
             keys = build.common_type([type_of(k) for k in value]) if value else t.NULL
             return t.Map(keys, build.common_type([type_of(v) for v in value.values()]) if value else t.NULL)
         case _:
-            if type(value).__module__.startswith("numpy") and hasattr(value, "item"):
-                return type_of(value.item())
+            if type(value).__module__.startswith("numpy") and hasattr(value, "tolist"):
+                return type_of(value.tolist())
             raise TypeError(f"{type(value).__name__} is not a type of values")

@@ -20,7 +20,7 @@ from evercurrent.calculus.paths import resolve
 from evercurrent.calculus.scope import Names
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.data.types import Member
-from evercurrent.errors import EvercurrentError, InternalError, QueryError, UnsupportedError
+from evercurrent.errors import EvercurrentError, InternalError, LimitError, QueryError, UnsupportedError
 from evercurrent.frontend.sql import ddl, dml, expressions, merge, queries
 from evercurrent.frontend.sql.ddl import Policy
 from evercurrent.frontend.sql.parameters import Parameters, bind
@@ -176,7 +176,7 @@ def _guarded(text: str) -> Iterator[None]:
             error.place = Place(text, len(text) - len(text.lstrip()), len(text.rstrip()))
         raise
     except RecursionError:
-        raise QueryError("this is nested too deeply", hint="name parts of it in WITH, or in views") from None
+        raise LimitError("this is nested too deeply", hint="name parts of it in WITH, or in views") from None
     except Exception as error:
         raise InternalError(
             f"this statement could not be understood: {type(error).__name__}: {error}",

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from evercurrent.calculus.nodes import Query
+from evercurrent.calculus.walk import size
 from evercurrent.frontend.sql import recursion, select, setops
 from evercurrent.frontend.sql.results import Result, renamed
 from evercurrent.frontend.sql.scope import Cte, Env
+from evercurrent.limits import NODES, READS, check
 
 
 def query(env: Env, node: exp.Expr, keep_order: bool = False) -> Result:
     """A query and the names of its columns; its order is kept only where `keep_order` says so."""
-    env = with_ctes(env, node)
+    result = _any(with_ctes(env, node), node, keep_order)
+    check_size(env, result.query, node)
+    return result
+
+
+def _any(env: Env, node: exp.Expr, keep_order: bool) -> Result:
     match node:
         case exp.Select():
             return select.select(env, node, keep_order)
@@ -37,6 +45,14 @@ def _parenthesised(env: Env, node: exp.Subquery, keep_order: bool) -> Result:
     outer_order = any(node.args.get(k) for k in ("order", "limit", "offset"))
     inner = query(env, node.this, keep_order and not outer_order)
     return setops.ordered_query(env, node, inner, keep_order) if outer_order else inner
+
+
+def check_size(env: Env, query: Query, node: exp.Expr) -> None:
+    """Refuses a query that grows too large: what it reads twice is compiled twice."""
+    reads, nodes = size(query)
+    hint = "make a view of a part that is read several times: a view is kept once"
+    check(reads, READS, "tables in this query, once its WITH is written out", env.place(node), hint)
+    check(nodes, NODES, "operators and columns in this query, once it is written out", env.place(node), hint)
 
 
 def with_ctes(env: Env, node: exp.Expr) -> Env:

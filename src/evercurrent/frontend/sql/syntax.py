@@ -15,13 +15,13 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from evercurrent.errors import QueryError
+from evercurrent.errors import LimitError, QueryError
 from evercurrent.frontend.sql.dialect import EvercurrentParser, EvercurrentSpark, Malformed
+from evercurrent.limits import BRACKETS
 from evercurrent.source import Place
 
 OPEN = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 CLOSE = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
-DEEPEST = 200
 FRAMES = 6000
 """The parser takes about twenty calls for each bracket; what comes after it takes few, and keeps Python's own limit."""
 
@@ -103,7 +103,7 @@ def parse_tokens(tokens: Tokens, into: type[exp.Condition] | None = None) -> exp
             raise QueryError(f"syntax error: {_plain(malformed.message)}", place=place) from None
         raise QueryError(f"syntax error: {_plain(str(error))}", place=_whole(tokens.text)) from None
     except RecursionError:
-        raise QueryError("this is nested too deeply", hint="name parts of it in WITH, or in views") from None
+        raise LimitError("this is nested too deeply", hint="name parts of it in WITH, or in views") from None
     if len(found) != 1 or found[0] is None:
         raise QueryError("exactly one statement is expected here", place=_whole(tokens.text))
     return found[0]
@@ -131,8 +131,8 @@ def _check_depth(tokens: Tokens) -> None:
     for token in tokens.tokens:
         if token.token_type in OPEN:
             depth += 1
-            if depth > DEEPEST:
+            if depth > BRACKETS:
                 place = Place(tokens.text, token.start, token.end + 1)
-                raise QueryError(f"more than {DEEPEST} brackets are open here", place=place)
+                raise LimitError(f"more than {BRACKETS} brackets are open here", place=place)
         elif token.token_type in CLOSE:
             depth -= 1

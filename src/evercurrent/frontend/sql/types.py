@@ -36,6 +36,7 @@ from evercurrent.data.types import (
     Time,
     Type,
 )
+from evercurrent.limits import TYPE_DEPTH, check
 
 D = exp.DType
 SIMPLE: dict[exp.DType, Type] = {
@@ -69,7 +70,8 @@ class UnknownType(Exception):
         self.unsupported = unsupported
 
 
-def type_of(node: exp.Expr | None) -> Type:
+def type_of(node: exp.Expr | None, depth: int = 1) -> Type:
+    check(depth, TYPE_DEPTH, "types in each other")
     if isinstance(node, exp.Interval):
         return _interval(node)
     if not isinstance(node, exp.DataType):
@@ -89,12 +91,12 @@ def type_of(node: exp.Expr | None) -> Type:
         case D.VARCHAR | D.CHAR | D.NVARCHAR | D.NCHAR:
             return String(_number(parts[0])) if parts else STRING
         case D.ARRAY:
-            return Array(type_of(_only(parts, 1)[0]))
+            return Array(type_of(_only(parts, 1)[0], depth + 1))
         case D.MAP:
             key, value = _only(parts, 2)
-            return Map(type_of(key), type_of(value))
+            return Map(type_of(key, depth + 1), type_of(value, depth + 1))
         case D.STRUCT:
-            return Struct(tuple(_member(part) for part in parts))
+            return Struct(tuple(_member(part, depth + 1) for part in parts))
         case D.INTERVAL:
             raise UnknownType(
                 "an interval type needs its units, such as INTERVAL DAY TO SECOND or INTERVAL YEAR"
@@ -111,14 +113,14 @@ def _only(parts: list[exp.Expr], count: int) -> list[exp.Expr]:
     return parts
 
 
-def _member(node: exp.Expr) -> Member:
+def _member(node: exp.Expr, depth: int) -> Member:
     if not isinstance(node, exp.ColumnDef) or node.args.get("kind") is None:
         raise UnknownType("a struct's members are written name: TYPE")
     required = any(
         isinstance(c.args.get("kind"), exp.NotNullColumnConstraint)
         for c in node.args.get("constraints") or ()
     )
-    return Member(node.name, type_of(node.args["kind"]), not required)
+    return Member(node.name, type_of(node.args["kind"], depth), not required)
 
 
 def _decimal(parts: list[exp.Expr]) -> Decimal:
@@ -149,7 +151,7 @@ def _number(node: exp.Expr) -> int:
         if isinstance(node.this, exp.Literal)
         else ""
     )
-    if not text.isdigit() or int(text) < 0:
+    if not text.isdigit() or len(text) > 9:
         raise UnknownType("a length or precision is a whole number")
     return int(text)
 

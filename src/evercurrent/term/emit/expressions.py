@@ -20,6 +20,7 @@ from evercurrent.data.types import Decimal, Integer, Struct, contains_float
 from evercurrent.errors import InternalError
 from evercurrent.term.emit.code import Code, all_of, any_of, is_atom, merge, product
 from evercurrent.term.emit.writer import Namespace
+from evercurrent.term.evaluate import compile_term
 from evercurrent.term.functions.arithmetic_source import not_nan
 from evercurrent.term.functions.casts import cast_nulls, cast_python, cast_value, conversion
 from evercurrent.term.functions.table import FUNCTIONS, implementation
@@ -39,6 +40,10 @@ from evercurrent.term.nodes import (
 )
 from evercurrent.term.nullable import nullable
 from evercurrent.term.opaque import caller
+from evercurrent.term.walk import children, columns_of, variables_of
+
+DEEPEST = 24
+"""Terms in terms that are written as one expression; Python allows 200 parentheses in each other."""
 
 
 class Expressions:
@@ -55,6 +60,7 @@ class Expressions:
         self.known: dict[Term, Code] = {}
         self.variables: dict[str, str] = {}
         self.trusted = False
+        self.nesting = 0
 
     # --- the three forms -----------------------------------------------------------------------------------
 
@@ -64,32 +70,46 @@ class Expressions:
 
     def true(self, t: Term) -> str:
         """Source that is true in Python exactly where the term is TRUE."""
-        if t not in self.known:
-            match t:
-                case Literal(value):
-                    return repr(value is True)
-                case Call("and", args):
-                    return all_of([self.true(a) for a in args])
-                case Call("or", args):
-                    return any_of([self.true(a) for a in args])
-                case Call("not", (arg,)):
-                    return self.false(arg)
-                case Case(branches, otherwise):
-                    return self._case([(c, self.true(v)) for c, v in branches], self.true(otherwise))
+        if t in self.known or self.nesting >= DEEPEST:
+            return self._tested(self.code(t), "")
+        self.nesting += 1
+        source = self._true(t)
+        self.nesting -= 1
+        return source
+
+    def _true(self, t: Term) -> str:
+        match t:
+            case Literal(value):
+                return repr(value is True)
+            case Call("and", args):
+                return all_of([self.true(a) for a in args])
+            case Call("or", args):
+                return any_of([self.true(a) for a in args])
+            case Call("not", (arg,)):
+                return self.false(arg)
+            case Case(branches, otherwise):
+                return self._case([(c, self.true(v)) for c, v in branches], self.true(otherwise))
         return self._tested(self.code(t), "")
 
     def false(self, t: Term) -> str:
         """Source that is true in Python exactly where the term is FALSE."""
-        if t not in self.known:
-            match t:
-                case Literal(value):
-                    return repr(value is False)
-                case Call("and", args):
-                    return any_of([self.false(a) for a in args])
-                case Call("or", args):
-                    return all_of([self.false(a) for a in args])
-                case Call("not", (arg,)):
-                    return self.true(arg)
+        if t in self.known or self.nesting >= DEEPEST:
+            return self._tested(self.code(t), "not ")
+        self.nesting += 1
+        source = self._false(t)
+        self.nesting -= 1
+        return source
+
+    def _false(self, t: Term) -> str:
+        match t:
+            case Literal(value):
+                return repr(value is False)
+            case Call("and", args):
+                return any_of([self.false(a) for a in args])
+            case Call("or", args):
+                return all_of([self.false(a) for a in args])
+            case Call("not", (arg,)):
+                return self.true(arg)
         return self._tested(self.code(t), "not ")
 
     def _tested(self, code: Code, negation: str) -> str:
@@ -105,6 +125,21 @@ class Expressions:
         found = self.known.get(t)
         if found is not None:
             return found
+        if self.nesting >= DEEPEST and children(t) and not variables_of(t):
+            return self._interpreted(t)
+        self.nesting += 1
+        code = self._code(t)
+        self.nesting -= 1
+        return code
+
+    def _interpreted(self, t: Term) -> Code:
+        """What is nested too deeply for an expression, as the call of a function that evaluates the term."""
+        columns = sorted({c.name for c in columns_of(t)})
+        function = self.namespace.bind(compile_term(t, columns), "f")
+        source = f"{function}(({''.join(self.columns[c] + ', ' for c in columns)}))"
+        return self.opaque(source) if nullable(t) else Code(source)
+
+    def _code(self, t: Term) -> Code:
         match t:
             case Literal(value):
                 source = self.namespace.constant(value)

@@ -26,9 +26,10 @@ from evercurrent.data.types import (
     Timestamp,
     Type,
 )
+from evercurrent.limits import ELEMENTS
 from evercurrent.term.coerce import common_of_two, common_type
 from evercurrent.term.functions.calendar import add_days, add_micros, add_months
-from evercurrent.term.functions.failures import bad_argument
+from evercurrent.term.functions.failures import bad_argument, check_size
 from evercurrent.term.functions.function import Function, Signature, TypeMismatch, Types
 from evercurrent.term.functions.intervals import MICROS_OF
 from evercurrent.term.functions.signatures import array, count, expect
@@ -306,7 +307,11 @@ def _infer_sequence(types: Types) -> Signature:
     raise TypeMismatch(f"there is no sequence of {t}")
 
 
-MOST_ITEMS = 10_000_000
+def repeat(x: Any, n: int | None) -> Items | None:
+    if n is None:
+        return None
+    check_size("ARRAY_REPEAT", n)
+    return (x,) * max(0, n)
 
 
 def _sequence(types: Types, result: Type) -> Callable[..., Items]:
@@ -321,8 +326,8 @@ def _sequence(types: Types, result: Type) -> Callable[..., Items]:
 def number_sequence(start: int, stop: int, step: int | None = None) -> Items:
     by = step if step is not None else 1 if start <= stop else -1
     _check_step(by, start == stop, start < stop)
-    if by and abs(stop - start) // abs(by) > MOST_ITEMS:
-        bad_argument("SEQUENCE", "it would have too many elements")
+    if by:
+        check_size("SEQUENCE", abs(stop - start) // abs(by))
     return tuple(range(start, stop + (1 if by > 0 else -1), by)) if by else (start,)
 
 
@@ -336,7 +341,7 @@ def moment_sequence(start: Any, stop: Any, step: int | None, months: bool) -> It
     by = step if step is not None else MICROS_OF["day"] * (1 if start <= stop else -1)
     _check_step(by, start == stop, start < stop)
     items: list[Any] = []
-    while len(items) <= MOST_ITEMS:
+    while len(items) <= ELEMENTS:
         # Steps are counted from the start, so that a month's last day does not drift.
         at = _moved(start, by * len(items), months)
         if (by > 0 and at > stop) or (by < 0 and at < stop) or (items and at == items[-1]):
@@ -388,8 +393,9 @@ FUNCTIONS = (
     Function(
         "array_repeat",
         _infer_repeat,
-        _plain(lambda x, n: None if n is None else (x,) * max(0, n)),
+        _plain(repeat),
         strict=False,
+        fails=True,
     ),
     Function(
         "array_append",

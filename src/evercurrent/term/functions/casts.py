@@ -40,7 +40,7 @@ from evercurrent.data.values import NAN, WIDE, FrozenMap, canonical_float, float
 from evercurrent.errors import EvaluationError
 from evercurrent.term.functions.calendar import MICROS_PER_DAY, micros_of, micros_of_day, midnight, moment_of
 from evercurrent.term.functions.exact import POWERS, divide_half_up, rescale, truncated
-from evercurrent.term.functions.failures import bad_cast
+from evercurrent.term.functions.failures import bad_cast, overflow
 from evercurrent.term.functions.intervals import read_interval
 from evercurrent.term.functions.spelling import spelling
 
@@ -50,6 +50,10 @@ TRUE_WORDS = frozenset(("t", "true", "y", "yes", "1"))
 FALSE_WORDS = frozenset(("f", "false", "n", "no", "0"))
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+MOST_DAYS = ((1 << 63) - 1) // MICROS_PER_DAY
+"""The longest interval of days, whose microseconds have 64 bits."""
 
 
 def castable(source: Type, target: Type) -> bool:
@@ -129,7 +133,7 @@ def conversion(source: Type, target: Type, strict: bool = True) -> Conversion | 
             narrow = _number(BIGINT, target)
             return lambda v: narrow(v // MICROS_PER_DAY)
         case Integer(), Interval("micros", days=True):
-            return lambda v: v * MICROS_PER_DAY
+            return lambda v: v * MICROS_PER_DAY if abs(v) <= MOST_DAYS else overflow(target)
         case Interval(unit=a), Interval(unit=b, days=days) if a == b:
             return (lambda v: truncated(v, MICROS_PER_DAY) * MICROS_PER_DAY) if days else _same
         case Array(a), Array(b):

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from evercurrent.data.showing import show_value
 from evercurrent.errors import EvaluationError
+from evercurrent.limits import ELEMENTS
 
 TRY = "use TRY_CAST, NULLIF or a CASE to avoid it"
 
@@ -35,10 +37,16 @@ def division_by_zero() -> NoReturn:
 
 
 def bad_cast(value: Any, type: object) -> NoReturn:
-    text = repr(value)
-    shown = text if len(text) <= 60 else text[:57] + "..."
-    raise EvaluationError(f"{shown} cannot be cast to {type}", hint="TRY_CAST gives NULL instead")
+    raise EvaluationError(f"{show_value(value)} cannot be cast to {type}", hint="TRY_CAST gives NULL instead")
 
 
 def bad_argument(function: str, problem: str) -> NoReturn:
     raise EvaluationError(f"{function}: {problem}")
+
+
+def check_size(function: str, size: int) -> None:
+    """Refuses to make a string or an array that is larger than the limit."""
+    if size > ELEMENTS:
+        raise EvaluationError(
+            f"{function}: it would have {size} elements or characters; at most {ELEMENTS} are possible"
+        )

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 
+from evercurrent.data.bounds import interval_fits
 from evercurrent.data.types import Interval
+from evercurrent.limits import DIGITS
 
 MICROS_OF = {
     "microsecond": 1,
@@ -30,14 +32,19 @@ _UNIT = re.compile(r"([+-]?\d+)(?:\.(\d{1,9}))?\s*([A-Za-z]+)\s*")
 
 
 def read_interval(text: str, t: Interval) -> int | None:
-    """Months or microseconds, or None if the text is no such interval."""
+    """Months or microseconds, or None if the text is no such interval, or a longer one than the type holds."""
+    amount = _read(text, t) if len(text) <= DIGITS else None
+    return amount if amount is not None and interval_fits(t, amount) else None
+
+
+def _read(text: str, t: Interval) -> int | None:
     text = text.strip()
     quoted = _QUOTED.fullmatch(text)
     if quoted:
         body = quoted[2].strip()
         if not quoted[4]:
             body = f"{body} {quoted[3]}"
-        value = read_interval(body, t)
+        value = _read(body, t)
         return -value if value is not None and quoted[1] == "-" else value
     if t.unit == "months":
         found = _YEAR_MONTH.fullmatch(text)

@@ -59,10 +59,30 @@ def like_test(pattern: str, escape: str = "\\", caseless: bool = False) -> Test:
                 return lambda s: s.endswith(text)
             case _:
                 return lambda s: text in s
-    source = "".join(".*" if p is None else "." if p == "" else re.escape(p) for p in parts)
     flags = re.DOTALL | (re.IGNORECASE if caseless else 0)
-    match = re.compile(source, flags).fullmatch
+    match = re.compile(like_regex(parts), flags).fullmatch
     return lambda s: match(s) is not None
+
+
+def like_regex(parts: list[str | None]) -> str:
+    """A regular expression that takes linear time for each piece between two %.
+
+    The first place where a piece is found is as good as any later one, so what was found there is never given up again
+    (an atomic group); the last piece stands at the end.
+
+    >>> like_regex(pieces("a%b_%c", "\\\\"))
+    'a(?>.*?b.).*c'
+    """
+    runs = [""]
+    for p in parts:
+        if p is None:
+            runs.append("")
+        else:
+            runs[-1] += "." if p == "" else re.escape(p)
+    if len(runs) == 1:
+        return runs[0]
+    first, *middle, last = runs
+    return f"{first}{''.join(f'(?>.*?{run})' for run in middle if run)}.*{last}"
 
 
 def plain_like(parts: list[str | None]) -> tuple[str, str] | None:

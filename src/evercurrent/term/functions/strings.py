@@ -19,7 +19,7 @@ from evercurrent.data.types import (
     Type,
 )
 from evercurrent.term.coerce import common_type, implicit
-from evercurrent.term.functions.failures import bad_argument
+from evercurrent.term.functions.failures import bad_argument, check_size
 from evercurrent.term.functions.function import Function, Signature, TypeMismatch, Types
 from evercurrent.term.functions.signatures import any_types, count, expect, simple
 from evercurrent.term.functions.spelling import spelling
@@ -145,8 +145,14 @@ def replace(x: str, search: str, by: str = "") -> str:
     return x.replace(search, by) if search else x
 
 
+def repeat(x: str, n: int) -> str:
+    check_size("REPEAT", len(x) * n)
+    return x * max(0, n)
+
+
 def _pad(x: Any, length: int, pad: Any) -> Any:
     """The filling that brings x to a length."""
+    check_size("LPAD or RPAD", length)
     missing = length - len(x)
     if missing <= 0 or not pad:
         return x[:0]
@@ -332,10 +338,10 @@ FUNCTIONS = (
     Function("concat_ws", _infer_concat_ws, lambda t, r: concat_ws, strict=False),
     simple("replace", (STRING, STRING, STRING), STRING, replace, least=2),
     simple("translate", (STRING, STRING, STRING), STRING, translate),
-    Function("lpad", _infer_pad, lambda t, r: lpad),
-    Function("rpad", _infer_pad, lambda t, r: rpad),
-    simple("repeat", (STRING, INT), STRING, lambda x, n: x * max(0, n)),
-    simple("space", (INT,), STRING, lambda n: " " * max(0, n)),
+    Function("lpad", _infer_pad, lambda t, r: lpad, fails=True),
+    Function("rpad", _infer_pad, lambda t, r: rpad, fails=True),
+    simple("repeat", (STRING, INT), STRING, repeat, fails=True),
+    simple("space", (INT,), STRING, lambda n: repeat(" ", n), fails=True),
     Function("reverse", _infer_reverse, _reversed),
     simple("instr", (STRING, STRING), INT, instr),
     simple("locate", (STRING, STRING, INT), INT, locate, least=2),
