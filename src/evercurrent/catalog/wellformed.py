@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 
 from evercurrent.catalog.classes import Attribute, Class, Property, Relationship, Schema, is_many
 from evercurrent.catalog.extents import OID, tables_of
@@ -78,6 +79,13 @@ def _check_names(schema: Schema, c: Class) -> None:
             )
         if low in operations and isinstance(member, Attribute | Relationship):
             raise QueryError(f"{c.name} has an operation {member.name} already", place=member.place)
+        written = unicodedata.normalize("NFKC", member.name)
+        if written != member.name:
+            raise QueryError(
+                f"Python reads the name {member.name} as {written}",
+                place=member.place,
+                hint=f"write {written}",
+            )
         if low == OID or RESERVED.fullmatch(member.name):
             raise QueryError(f"the name {member.name} is taken: every object has it", place=member.place)
 

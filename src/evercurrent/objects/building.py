@@ -18,7 +18,7 @@ from evercurrent.objects.positioned import OwnedDict, OwnedList
 from evercurrent.objects.reading import Readers
 from evercurrent.objects.structs import OwnedStruct
 from evercurrent.objects.values import inside, taker
-from evercurrent.objects.writing import PRIVATE, Traits, rows_source, source
+from evercurrent.objects.writing import PRIVATE, Traits, name_parameters, rows_source, source
 
 if TYPE_CHECKING:
     from evercurrent.objects.space import Space
@@ -170,6 +170,8 @@ def rewrite(kind: Kind, traits: Traits, readers: Readers) -> None:
         return
     kind.traits = traits
     _run(source(kind, traits, kind.fields), names, f"class {kind.name}")
+    for function in (names["__init__"], names["make"]):
+        name_parameters(function, kind)
     cls: Any = kind.cls
     cls.__init__ = names["__init__"]
     if kind.make is None:

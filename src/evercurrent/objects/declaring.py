@@ -49,8 +49,13 @@ def declare_entities(session: Session, given: tuple[Any, ...]) -> list[type[Any]
         if session.space is None:
             attach(session)
         assert session.space is not None
+        before = dict(session.space.bodies)
         session.space.bodies.update(bodies_of(given))
-        add_classes(session, schema)
+        try:
+            add_classes(session, schema)
+        except BaseException:
+            session.space.bodies = before
+            raise
     found = [session.space.kinds[c.__entity__.name].cls for c in given]
     for entity, made in zip(given, found, strict=True):
         entity.__entity__.made = made

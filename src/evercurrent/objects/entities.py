@@ -124,7 +124,7 @@ class EntityType(type):
 
     __entity__: Declared
 
-    def __call__(cls, *args: Any, **values: Any) -> Any:
+    def __call__(cls, /, *args: Any, **values: Any) -> Any:
         made = cls.__entity__.made if "__entity__" in vars(cls) else None
         if made is None:
             raise QueryError(f"{cls.__name__} belongs to no database yet", hint=f"db.declare({cls.__name__})")

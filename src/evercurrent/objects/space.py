@@ -345,7 +345,6 @@ class Space:
             "date": datetime.date,
             "add": set.add,
             "discard": set.discard,
-            "unknown": lambda others: kind.field(next(iter(others))),
         }
 
 

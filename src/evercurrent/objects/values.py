@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.catalog.classes import Attribute, Path
 from evercurrent.data.collections import Bag
 from evercurrent.data.representation import FrozenMap, Record
+from evercurrent.data.showing import show_value
 from evercurrent.data.types import (
     BIGINT,
     Array,
@@ -99,9 +100,9 @@ def _limited(attribute: Attribute, t: Type, path: Path) -> Function:
         found = take_in(t, value)
         if found is not None:
             if (least is not None and found < least) or (greatest is not None and found > greatest):
-                raise BadValue(f"{value!r} is out of range: {least} to {greatest}")
+                raise BadValue(f"{show_value(value)} is out of range: {least} to {greatest}")
             if labels and found not in labels:
-                raise BadValue(f"{value!r} is none of {', '.join(labels)}")
+                raise BadValue(f"{show_value(value)} is none of {', '.join(labels)}")
         return give_out(t, found)
 
     return take
@@ -117,7 +118,7 @@ def _take_reference(space: Space, target: str, value: Any) -> Any:
         if target in kind.ancestors:
             return value
         raise BadValue(f"{kind.name} {value.oid} is no {target}")
-    raise BadValue(f"{value!r} is no object: a reference to {target} is wanted")
+    raise BadValue(f"{show_value(value)} is no object: a reference to {target} is wanted")
 
 
 def _take_struct(t: Struct, names: tuple[str, ...], parts: list[Function], value: Any) -> Record:
@@ -126,18 +127,20 @@ def _take_struct(t: Struct, names: tuple[str, ...], parts: list[Function], value
     if isinstance(value, Mapping):
         unknown = [k for k in value if k not in names]
         if unknown:
-            raise BadValue(f"{value!r} is not a value of type {t}: it has no member {unknown[0]!r}")
+            raise BadValue(
+                f"{show_value(value)} is not a value of type {t}: it has no member {show_value(unknown[0])}"
+            )
         given = [value.get(n) for n in names]
     elif isinstance(value, tuple | list) and len(value) == len(names):
         given = list(value)
     else:
-        raise BadValue(f"{value!r} is not a value of type {t}")
+        raise BadValue(f"{show_value(value)} is not a value of type {t}")
     return Record(names, tuple(None if v is None else p(v) for p, v in zip(parts, given, strict=True)))
 
 
 def _take_collection(t: Type, kind: str, part: Function, value: Any) -> Any:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise BadValue(f"{value!r} is not a value of type {t}")
+        raise BadValue(f"{show_value(value)} is not a value of type {t}")
     items = [None if v is None else part(v) for v in value]
     if kind == "set":
         return frozenset(items)
@@ -146,7 +149,7 @@ def _take_collection(t: Type, kind: str, part: Function, value: Any) -> Any:
 
 def _take_map(t: Map, key: Function, value: Function, given: Any) -> FrozenMap:
     if not isinstance(given, Mapping):
-        raise BadValue(f"{given!r} is not a value of type {t}")
+        raise BadValue(f"{show_value(given)} is not a value of type {t}")
     return FrozenMap({key(k): None if v is None else value(v) for k, v in given.items()})
 
 

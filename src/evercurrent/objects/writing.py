@@ -1,7 +1,7 @@
 """The source of a class: its constructor, its setters, its rows.
 
-Names of properties are parameters of the constructor (they are identifiers; those that Python reserves come by `others`);
-everything else is numbered. What a write does depends on who reads what it changes:
+Everything is numbered: the property at position 3 is the slot `_3` and the parameter `a3` of the constructor, which gets the
+property's name when it is compiled (`name_parameters`). What a write does depends on who reads what it changes:
 
     nobody                        the slot
     views, through triggers       outside a transaction: the trigger of the row that goes, the slot, that of the row that comes
@@ -13,9 +13,9 @@ everything else is numbered. What a write does depends on who reads what it chan
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 
 from evercurrent.catalog.classes import Attribute, Relationship
 from evercurrent.data.types import Boolean, Date, Float, Integer, Reference, String, Type
@@ -42,10 +42,21 @@ class Traits:
 PRIVATE = "__ec_"
 
 
-def is_parameter(name: str) -> bool:
-    return (
-        name.isidentifier() and not keyword.iskeyword(name) and name != "self" and not name.startswith("__")
-    )
+PARAMETER = "a"
+"""Begins the parameters of the constructor in its source: `a3` is the property at position 3."""
+
+
+def name_parameters(function: FunctionType, kind: Kind) -> None:
+    """Give the parameters of a constructor the names of the properties, so that they can be given by keyword.
+
+    Names are data: they go into the code object and never through the source, so any name will do.
+    """
+    names = {f"{PARAMETER}{f.position}": f.name for f in kind.fields}
+    code = function.__code__
+    own = code.co_varnames[code.co_posonlyargcount : code.co_argcount]
+    given = tuple(names[n] for n in own)
+    before, after = code.co_varnames[: code.co_posonlyargcount], code.co_varnames[code.co_argcount :]
+    function.__code__ = code.replace(co_varnames=(*before, *given, *after))
 
 
 # --- rows --------------------------------------------------------------------------------------------------
@@ -111,7 +122,7 @@ def _test(f: Field, value: str) -> str:
     t: Type = f.type
     match a, t:
         case Attribute(labels=labels), String(None) if not labels:
-            return f"type({value}) is str"
+            return f"type({value}) is str and {value}.isascii()"
         case Attribute(least=least, greatest=greatest), Integer(bits):
             low = -(1 << (bits - 1)) if least is None else least
             high = (1 << (bits - 1)) - 1 if greatest is None else greatest
@@ -229,19 +240,13 @@ def constructor_source(kind: Kind, traits: Traits, make: bool = False) -> str:
     end = "return self" if make else "return"
     singles = [f for f in kind.fields if not f.many]
     many = [f for f in kind.fields if f.many]
-    named = {f.position: f.name for f in kind.fields if is_parameter(f.name)}
-    hidden = [f for f in kind.fields if f.position not in named]
-    local = {f.position: named.get(f.position, f"{p}v{f.position}") for f in kind.fields}
-    parameters = [f"{n}=None" for n in named.values()] + [f"**{p}others"] * bool(hidden)
+    local = {f.position: f"{PARAMETER}{f.position}" for f in kind.fields}
+    parameters = [f"{name}=None" for name in local.values()]
     lines = (
         [f"def make({', '.join(parameters)}):"]
         if make
-        else [f"def __init__({', '.join(['self', *parameters])}):"]
+        else [f"def __init__({', '.join(['self', '/', *parameters])}):"]
     )
-    for f in hidden:
-        lines.append(f"    {local[f.position]} = {p}others.pop({f.name!r}, None)")
-    if hidden:
-        lines.append(f"    if {p}others: {p}unknown({p}others)")
     lines += [f"    {_check(f, local[f.position])}" for f in singles]
     if make:
         lines.append(f"    self = {p}create({p}cls)")
