@@ -7,7 +7,8 @@
         ("change", "commit", [("insert", "t", [(1, 5), (2, 7)]), ("update", "t", 1, {"x": 6})]),
     ])
 
-After every change one view is compared with DuckDB, and at the end every view is. The rows of a subscribed view must equal
+A change ends with "commit", "single" (one statement outside a transaction), "undo" (it is given up before the commit) or "veto" (a
+subscriber of a guarded table refuses it at the commit, after all views have been changed). After every change one view is compared with DuckDB, and at the end every view is. The rows of a subscribed view must equal
 the sum of the deltas that its subscriber received, and each delta must be minimal. Whether a change satisfies the keys and
 the references is decided here, on plain counters; the database must refuse exactly the others, and then nothing may change.
 """
@@ -43,7 +44,7 @@ class Refused(Exception):
 
 
 class Undo(Exception):
-    """Ends a transaction that is to be undone."""
+    """Ends a transaction that is to be undone, before its commit or by a subscriber in the midst of it."""
 
 
 def literal(value: Any) -> str:
@@ -236,6 +237,7 @@ class Following:
         self.unknown: set[str] = set()
         self.subscribers: dict[str, Subscriber] = {}
         self.turn = 0
+        self.vetoing = False
 
     def step(self, step: Step) -> None:
         match step:
@@ -249,12 +251,20 @@ class Following:
                 self.tally.views += 1
             case ("subscribe", name):
                 self.subscribers[name] = Subscriber(self.db.view(name))
+            case ("guard",):
+                for name in self.tables:
+                    self.db.table(name).subscribe(self.guard, when="before")
             case ("read", name):
                 list(self.db.view(name).rows())
             case ("change", ending, statements):
                 self.change(ending, statements)
             case _:
                 raise AssertionError(step)
+
+    def guard(self, change: object) -> None:
+        """Refuses a transaction when all views have been changed already, so that the engine must undo it."""
+        if self.vetoing:
+            raise Undo
 
     def define(self, name: str, text: str) -> None:
         self.views[name] = f"SELECT * FROM {name}"
@@ -276,7 +286,7 @@ class Following:
             expected = refused
         if expected and any(s[0].startswith("feed") for s in statements):
             raise ValueError("the fast path checks nothing, so it is not for changes that are refused")
-        if expected or ending == "undo":
+        if expected or ending in ("undo", "veto"):
             for name, rows in before.items():
                 self.tables[name].rows = rows
         else:
@@ -285,6 +295,7 @@ class Following:
         self.compare_one()
 
     def perform(self, ending: str, statements: Sequence[Statement], expected: Refused | None) -> None:
+        self.vetoing = ending == "veto"
         try:
             if ending == "single" and len(statements) == 1:
                 perform(self.db, statements[0])
@@ -300,6 +311,8 @@ class Following:
             if expected is None:
                 raise Wrong(f"refused without a reason: {error}") from error
             return
+        finally:
+            self.vetoing = False
         if expected is not None:
             raise Wrong(f"not refused although {expected}")
 

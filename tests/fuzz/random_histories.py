@@ -30,12 +30,14 @@ DOMAINS: dict[str, tuple[Any, ...]] = {
     "INT": (0, 1, 2, 3, None, -1),
     "STRING": ("a", "b", "", "B", None, "ab"),
     # Halves and quarters: their sums are exact in any order, so that DuckDB's floats compare exactly.
-    "DOUBLE": (0.0, 0.5, -1.25, 2.0, None, -0.0, NAN, float("inf"), float("-inf")),
+    "DOUBLE": (0.0, 0.5, -1.25, 2.0, None),
     "DECIMAL": (Decimal("0.00"), Decimal("1.50"), Decimal("2.25"), None, Decimal("-1.50")),
     "BOOLEAN": (False, True, None),
     "DATE": (datetime.date(2024, 1, 1), datetime.date(2024, 2, 29), None),
 }
+SPECIAL = (-0.0, float("inf"), float("-inf"), NAN)
 KINDS = ("INT", "INT", "STRING", "DECIMAL", "DOUBLE", "BOOLEAN", "DATE")
+NUMBERS = ("DOUBLE", "INT")
 UNREAD = "unread"
 KEYS = 10
 MANY = 24
@@ -46,7 +48,10 @@ class Drawn:
     """A table that is being drawn: its plain rows, and the kinds of its columns."""
 
     def __init__(self, c: Seeded, name: str, parents: list[Drawn]) -> None:
-        kinds = [("k", "INT"), *((f"c{j}", c.pick(KINDS)) for j in range(c.number(1, 3)))]
+        kinds = [
+            ("k", "INT"),
+            *((f"c{j}", c.pick(c.pick((KINDS, KINDS, NUMBERS)))) for j in range(c.number(1, 3))),
+        ]
         if c.chance(50):
             kinds.insert(c.number(1, len(kinds)), (UNREAD, "INT"))
         self.parent = c.pick(parents) if parents and c.chance(65) else None
@@ -98,13 +103,20 @@ class History:
         self.plains = {t.name: t.plain for t in self.tables}
         self.names = 0
         self.subscribers = c.pick((0, 40, 80))
+        self.special = SPECIAL[: c.number(1, len(SPECIAL))]
+        self.guarded = c.chance(35)
+        if self.guarded:
+            self.steps.append(("guard",))
 
     # Views
 
     def view(self) -> None:
         """Defines a view over tables and earlier views."""
         grammar = Grammar(self.c, self.readable, names=self.names)
-        text, output = grammar.query(self.c.pick((0, 1, 1, 2)))
+        if self.c.chance(20):
+            text, output = self.summary(grammar), []
+        else:
+            text, output = grammar.query(self.c.pick((0, 1, 1, 2)))
         self.names = grammar.names
         name = f"v{len(self.views)}"
         mode = self.c.pick(("strict", "strict", "strict", "lazy", "hybrid"))
@@ -112,8 +124,24 @@ class History:
         if self.c.chance(self.subscribers):
             self.steps.append(("subscribe", name))
         self.views.append(name)
-        if distinct_names(output):
+        if output and distinct_names(output):
             self.readable.append(Table(name, output))
+
+    def summary(self, grammar: Grammar) -> str:
+        """Draws several aggregates of one relation, where groups become empty and values of all kinds leave sums."""
+        source, scope = grammar.leaf(0)
+        keys = [self.c.pick(scope).text] if self.c.chance(60) else []
+        items = [f"{key} AS {grammar.fresh('k')}" for key in keys]
+        for _ in range(self.c.number(2, 4)):
+            column = self.c.pick([v for v in scope if v.kind in ("DOUBLE", "DECIMAL", "INT")] or scope)
+            functions = ["MIN", "MAX", "COUNT", "COUNT(DISTINCT"]
+            if column.kind in ("DOUBLE", "DECIMAL", "INT"):
+                functions += ["SUM", "SUM", "AVG", "SUM(DISTINCT"]
+            function = self.c.pick(functions)
+            call = f"{function} {column.text})" if "(" in function else f"{function}({column.text})"
+            items.append(f"{call} AS {grammar.fresh('g')}")
+        group = f" GROUP BY {keys[0]}" if keys else ""
+        return f"SELECT {', '.join(items)} FROM {source}{group}"
 
     def read(self) -> None:
         if self.views:
@@ -136,7 +164,7 @@ class History:
                 drawn.append(self.make(("insert", table.name, [self.row(table)])))
         if self.c.chance(5):
             self.restore(before)
-            self.steps.append(("change", "undo", drawn))
+            self.steps.append(("change", "veto" if self.guarded else "undo", drawn))
         else:
             self.steps.append(("change", "commit", drawn))
 
@@ -170,8 +198,8 @@ class History:
         ending = "commit"
         if drawn[0][0].startswith("feed") or (len(drawn) == 1 and self.c.chance(60)):
             ending = "single"
-        elif self.c.chance(6):
-            ending = "undo"
+        elif self.c.chance(15 if self.guarded else 6):
+            ending = "veto" if self.guarded and self.c.chance(80) else "undo"
             self.restore(before)
         self.steps.append(("change", ending, drawn))
 
@@ -200,7 +228,11 @@ class History:
         if name == "p":
             assert table.parent is not None
             return self.c.pick([*sorted(r[0] for r in table.parent.plain.rows), None])
-        return None if self.c.chance(table.nulls) else self.c.pick(DOMAINS[kind])
+        if self.c.chance(table.nulls):
+            return None
+        if kind == "DOUBLE" and self.c.chance(12):  # rare: one NaN hides what else is in a sum
+            return self.c.pick(self.special)
+        return self.c.pick(DOMAINS[kind])
 
     def free_key(self, table: Drawn) -> int:
         taken = {row[0] for row in table.plain.rows}
