@@ -339,7 +339,10 @@ class Following:
 
     def compare(self, name: str) -> None:
         theirs = self.duck.query(self.views[name], translated=True)
-        wrong = difference(self.db.view(name).rows(), theirs)
+        ours = list(self.db.view(name).rows())
+        if any(isinstance(v, float) and v == 0 and str(v) != "0.0" for row in ours for v in row):
+            raise Wrong(f"{name} shows a negative zero: {ours}")
+        wrong = difference(ours, theirs)
         if wrong:
             raise Wrong(f"{name}: {wrong}")
 

@@ -188,4 +188,31 @@ ASSUMPTIONS = (
     ),
 )
 
-MUTANTS = (*DELTAS, *STATES, *TRANSACTIONS, *ASSUMPTIONS)
+VALUES = (
+    Mutant(
+        "an average may be any NaN",
+        'return not_nan(f"{s} / {n} + 0.0")',
+        'return f"({s} / {n})"',
+        ("views", "matrix"),
+    ),
+    Mutant(
+        "zero keeps its sign",
+        "    return value + 0.0 if value == value else NAN",
+        "    return value if value == value else NAN",
+        ("matrix", "views"),
+    ),
+    Mutant(
+        "an amount reads a name that no test has bound",
+        '        return self.value if any(":=" in g for g in self.guards) else self.source',
+        "        return self.source",
+        ("views", "matrix"),
+    ),
+    Mutant(
+        "a lambda takes no position",
+        '        others = ["*_"] if len(names) == 1 else []',
+        "        others: list[str] = []",
+        ("matrix",),
+    ),
+)
+
+MUTANTS = (*DELTAS, *STATES, *TRANSACTIONS, *ASSUMPTIONS, *VALUES)

@@ -23,6 +23,7 @@ from typing import Any
 
 from tests.fuzz.histories import NAN, Plain, Refused, Row, Statement, Step
 from tests.laws.chooser import Seeded
+from tests.laws.expressions import Scope, condition, expression
 from tests.laws.queries import Grammar, Output
 from tests.laws.schemas import SPELLING, Table
 
@@ -138,10 +139,22 @@ class History:
             if column.kind in ("DOUBLE", "DECIMAL", "INT"):
                 functions += ["SUM", "SUM", "AVG", "SUM(DISTINCT"]
             function = self.c.pick(functions)
-            call = f"{function} {column.text})" if "(" in function else f"{function}({column.text})"
+            term = self.compound(scope, column.kind) if self.c.chance(40) else column.text
+            call = f"{function} {term})" if "(" in function else f"{function}({term})"
+            if self.c.chance(15):
+                call += f" FILTER (WHERE {condition(self.c, scope, 1)})"
             items.append(f"{call} AS {grammar.fresh('g')}")
         group = f" GROUP BY {keys[0]}" if keys else ""
         return f"SELECT {', '.join(items)} FROM {source}{group}"
+
+    def compound(self, scope: Scope, kind: str) -> str:
+        """An argument that is no plain column, and that may be NULL although its columns are not."""
+        left, right = (expression(self.c, scope, kind, 1) for _ in range(2))
+        if kind == "DOUBLE" and self.c.chance(50):
+            return f"{left} / NULLIF({right}, CAST('0.0' AS DOUBLE))"
+        if kind == "INT" and self.c.chance(50):
+            return f"{left} * CASE WHEN {condition(self.c, scope, 1)} THEN {right} END"
+        return expression(self.c, scope, kind, 2)
 
     def read(self) -> None:
         if self.views:
