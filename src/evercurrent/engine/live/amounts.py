@@ -94,8 +94,8 @@ def _prepare_operands(scope: Scope, amount: Amount) -> None:
     tested = dict.fromkeys(not_null(amount.args[0]))
     if set(tested) != set(conjuncts(amount.where)):
         return
-    for test in tested:
-        operand = children(test)[0]
+    # The test of an operand that is always NULL is the literal FALSE, which has no operand.
+    for operand in (child for test in tested for child in children(test)):
         if not isinstance(operand, Column) and not can_fail(operand):
             scope.prepare_columns(operand)
             scope.keep(operand)
