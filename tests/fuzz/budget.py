@@ -47,7 +47,7 @@ def first_failure(names: Sequence[str]) -> str:
             try:
                 campaign(name).run(seed, campaign_module.Tally())
             except Exception as problem:
-                return f"{name}, seed {seed}: {type(problem.__cause__ or problem).__name__}"
+                return f"{name} {seed} {type(problem.__cause__ or problem).__name__}"
     return ""
 
 

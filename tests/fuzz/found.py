@@ -80,6 +80,10 @@ def passes(path: Path) -> bool:
 def replay(name: str, seed: int) -> Tally:
     """Runs the scenario of a seed again."""
     tally = Tally()
+    if campaign(name).needs_spark:
+        from tests.spark_session import small_session
+
+        small_session("evercurrent-replay")
     try:
         campaign(name).run(seed, tally)
     except Difference as difference:

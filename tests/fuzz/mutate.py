@@ -4,7 +4,7 @@
     --no-spark      without those that only campaigns on Spark can see
 
 Each mutant is a copy of the package in a temporary folder, first on the path of a process of its own, which runs scenarios of the
-budget until one fails. Two processes run side by side. A mutant that survives fails the run; so does one whose text is not
+budget until one fails; it must not fail without the bug. Two processes run side by side. A mutant that survives fails the run; so does one whose text is not
 found exactly once.
 """
 
@@ -68,34 +68,48 @@ def copy_with(mutant: Mutant, folder: Path) -> None:
 
 
 def run(mutant: Mutant) -> Verdict:
-    """Runs the budget against a mutant until a scenario fails."""
+    """Runs the budget against a mutant until a scenario fails that does not fail without the bug."""
     start = monotonic()
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         copy_with(mutant, Path(folder))
-        path = os.pathsep.join([folder, str(ROOT)])
-        try:
-            done = subprocess.run(
-                [
-                    sys.executable,
-                    "-m",
-                    "tests.fuzz.budget",
-                    folder,
-                    "spark" if mutant.spark else "here",
-                    *mutant.likely,
-                ],
-                cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
-                capture_output=True,
-                text=True,
-                timeout=LIMIT,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return Verdict(mutant, "the budget hung", monotonic() - start)
+        where = "spark" if mutant.spark else "here"
+        done = python(["-m", "tests.fuzz.budget", folder, where, *mutant.likely], folder)
+    if done is None:
+        return Verdict(mutant, "the budget hung", monotonic() - start)
     if done.returncode not in (0, CAUGHT):
         raise RuntimeError(f"the budget could not run against {mutant.name!r}:\n{done.stdout}{done.stderr}")
-    last = (done.stdout.strip().splitlines() or [""])[-1]
-    return Verdict(mutant, last if done.returncode else "", monotonic() - start)
+    caught = ""
+    if done.returncode == CAUGHT:
+        name, seed, error = done.stdout.strip().splitlines()[-1].split()
+        without = python(
+            ["-c", f"from tests.fuzz.found import replay; replay({name!r}, {seed})"], str(ROOT / "src")
+        )
+        if without is None or without.returncode:
+            raise RuntimeError(
+                f"{name}, seed {seed} fails without the mutant {mutant.name!r} too; mend that first"
+            )
+        caught = f"{name}, seed {seed}: {error}"
+    return Verdict(mutant, caught, monotonic() - start)
+
+
+def python(arguments: Sequence[str], package: str) -> subprocess.CompletedProcess[str] | None:
+    """Runs Python with the package of a folder first on the path; returns None if it hangs."""
+    try:
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([package, str(ROOT)]),
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def show(verdicts: Sequence[Verdict]) -> Table:
