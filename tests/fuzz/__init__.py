@@ -5,6 +5,10 @@ campaigns           one file for each kind of scenario
 roster              the campaigns by name, and their shares of the time
 histories           a history over tables as data, followed by a database and DuckDB
 random_histories    draws such histories
+family_histories    a history over tables that refer to each other, with every way to change them
+random_families     draws such tables, and views that follow the references
+random_family_changes
+                    draws transactions that aim at what is assumed of parents
 object_histories    a history over objects as data, followed by a database and the OQL oracle
 shortening          makes the history of a difference short
 runner              runs campaigns for a time

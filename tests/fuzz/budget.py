@@ -22,6 +22,8 @@ SCENARIOS = {
     "views": 24,
     "objects": 24,
     "plans": 60,
+    "assumptions": 24,
+    "object_assumptions": 48,
 }
 """How many scenarios of each campaign belong to the budget."""
 

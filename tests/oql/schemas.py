@@ -1,7 +1,8 @@
 """The schemas of the papers, as ODL and as classes of the plain model.
 
 COMPANY is the schema of Ali, Fernandes, Paton (2000), figure 1, with two operations. SHOP is that of Nakamura (2001),
-figure 6, as far as its three queries show it. ZOO has an attribute of every kind and a relationship of every cardinality.
+figure 6, as far as its three queries show it. ZOO has an attribute of every kind and a relationship of every cardinality. FIRM has chains
+of references and attributes that views do not read.
 """
 
 from __future__ import annotations
@@ -226,3 +227,51 @@ ZOO_OF_ARRAYS = replace(
     odl=re.sub(r"(attribute (?:set|bag|list|dictionary)<[^>]*> \w+);", r"\1 kept as array;", ZOO.odl),
 )
 """The same, its collections kept in the rows of their owners."""
+
+FIRM = Schema(
+    """
+class site (extent Sites) {
+  attribute string name; attribute long area; attribute long spare; attribute set<dept> depts; };
+class dept (extent Depts) {
+  attribute string name; attribute long size; attribute long spare;
+  attribute site site; attribute emp head; attribute set<emp> picks;
+  relationship set<emp> staff inverse emp::home; };
+class emp (extent Emps) {
+  attribute string name; attribute long pay; attribute long spare;
+  attribute emp boss; relationship dept home inverse dept::staff; };
+""",
+    (
+        Class(
+            "site",
+            "Sites",
+            {"name": "string", "area": "int", "spare": "int", "depts": ("set", ("class", "dept"))},
+        ),
+        Class(
+            "dept",
+            "Depts",
+            {
+                "name": "string",
+                "size": "int",
+                "spare": "int",
+                "site": ("class", "site"),
+                "head": ("class", "emp"),
+                "picks": ("set", ("class", "emp")),
+                "staff": ("set", ("class", "emp")),
+            },
+            inverses={"staff": ("emp", "home")},
+        ),
+        Class(
+            "emp",
+            "Emps",
+            {
+                "name": "string",
+                "pay": "int",
+                "spare": "int",
+                "boss": ("class", "emp"),
+                "home": ("class", "dept"),
+            },
+            inverses={"home": ("dept", "staff")},
+        ),
+    ),
+)
+"""References along which views look, and attributes that they do not read."""
