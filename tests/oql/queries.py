@@ -40,6 +40,12 @@ class Queries:
             return self.grouped([], depth)
         if choice == 13:
             return f"struct(a: {self.number([], depth)}, b: {self.select([], depth - 1)[0]})"
+        if choice == 14 and self.c.chance(30):
+            inner, froms = self.iterators([], depth)
+            path = self.path(inner, "int") or self.path(inner, "string")
+            if path:
+                function = self.c.pick(("count", "max", "min"))
+                return f"select {function}(distinct {path}) from {froms}"
         if choice == 14:
             return self.number([], depth)
         if choice == 15:
@@ -64,12 +70,17 @@ class Queries:
             shown, t = self.scalar(inner, depth, of)
         where = f" where {self.boolean(inner, depth - 1)}" if self.c.chance(60) else ""
         distinct = "distinct " if self.c.chance(20) else ""
-        return f"select {distinct}{shown} from {froms}{where}", t
+        limit = self.limit() if isinstance(t, str) and self.c.chance(12) else ""
+        return f"select {distinct}{shown} from {froms}{where}{limit}", t
+
+    def limit(self) -> str:
+        offset = f" offset {self.c.number(0, 2)}" if self.c.chance(30) else ""
+        return f" limit {self.c.number(0, 4)}{offset}"
 
     def iterators(self, scope: Scope, depth: int) -> tuple[Scope, str]:
         inner, parts = list(scope), []
         for _ in range(2 if self.c.chance(35) else 1):
-            text, t = self.collection(inner, depth - 1)
+            text, t = self.collection(inner, depth - 1, inner[len(scope) :])
             name = self.fresh()
             parts.append(self.c.pick((f"{name} in {text}", f"{text} as {name}")))
             inner.append((name, t))
@@ -102,9 +113,9 @@ class Queries:
         where = f" where {' and '.join(conditions)}"
         shown = keys[0] if len(keys) == 1 else f"struct(k: {keys[0]}, l: {keys[1]})"
         distinct = "distinct " if self.c.chance(20) else ""
-        way = self.c.pick(("", " asc", " desc"))
-        by = ", ".join(k + (way if distinct else self.c.pick(("", " asc", " desc"))) for k in keys)
-        return f"select {distinct}{shown} from {froms}{where} order by {by}"
+        by = ", ".join(k + self.c.pick(("", " asc", " desc")) for k in keys)
+        limit = self.limit() if self.c.chance(30) else ""
+        return f"select {distinct}{shown} from {froms}{where} order by {by}{limit}"
 
     def grouped(self, scope: Scope, depth: int) -> str:
         inner, froms = self.iterators(scope, depth)
@@ -122,6 +133,9 @@ class Queries:
         partition: Scope = [("p", ("struct", tuple(inner[len(scope) :])))]
         shown = [f"{n}: {n}" for n, _, _ in labels]
         shown.append(self.c.pick(("n: count(partition)", "n: count(*)")))
+        path = self.path(inner, self.c.pick(("int", "string")))
+        if path and self.c.chance(30):
+            shown.append(f"d: count(distinct {path})")
         if self.c.chance(60):
             function = self.c.pick(("sum", "min", "max", "avg"))
             text, _ = self.scalar(partition, 0, ("int",) if function != "min" else ("int", "string"))
@@ -148,9 +162,14 @@ class Queries:
 
     # Collections
 
-    def collection(self, scope: Scope, depth: int) -> tuple[str, Any]:
-        """Something to iterate over, and the type of its elements."""
+    def collection(self, scope: Scope, depth: int, own: Scope | None = None) -> tuple[str, Any]:
+        """Something to iterate over, and the type of its elements.
+
+        Keys are taken of dictionaries of the select's own iterators: a MAP of a select around it may have to be compared, which
+        Spark's SQL does not do.
+        """
         many = [(n, t[1]) for n, t in self.paths(scope) if t[0] in ("set", "bag", "list")]
+        many += [(f"keys({n})", t[1]) for n, t in self.paths(own or []) if t[0] == "dictionary"]
         if many and self.c.chance(60):
             return self.c.pick(many)
         if depth > 0 and self.c.chance(15):
@@ -194,6 +213,8 @@ class Queries:
         choice = self.c.number(1, 12)
         if path and choice <= 6:
             return path
+        if path and choice == 11:
+            return f"{self.c.pick(('nvl', 'ifnull'))}({path}, {self.number(scope, 0, t)})"
         if choice <= 8 and depth > 0:
             function = self.c.pick(("count", "sum", "max", "min"))
             return f"{function}({self.select(scope, depth - 1, (t if function != 'count' else 'int',))[0]})"
@@ -211,6 +232,8 @@ class Queries:
             return f"{path}[0:1]"
         if choice == 3:
             return f"{path}[0]"
+        if choice == 4:
+            return f"nvl({path}, {self.c.pick(WORDS)})"
         return path
 
     def boolean(self, scope: Scope, depth: int) -> str:

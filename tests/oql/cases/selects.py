@@ -35,6 +35,99 @@ where (sum(select i.price * i.quantity
        from p in s.payments)) > 0"""
 
 COMPANY = (
+    ("limit", "select e.name from e in Employees order by e.age limit 2", lambda g: ["Ben", "Cid"]),
+    (
+        "limit_descending",
+        "select e.name from e in Employees order by e.salary desc, e.name limit 3",
+        lambda g: ["Ann", "Ben", "Cid"],
+    ),
+    (
+        "limit_of_ties",
+        "select e.name from e in Employees order by e.salary limit 2",
+        lambda g: ["Pat", "Ben"],
+    ),
+    (
+        "limit_with_offset",
+        "select e.name from e in Employees order by e.age desc limit 2 offset 1",
+        lambda g: ["Ann", "Cid"],
+    ),
+    ("limit_of_a_bag", "select e.salary from e in Employees limit 2", lambda g: bag(None, 50)),
+    ("limit_of_a_set", "select distinct e.salary from e in Employees limit 2", lambda g: set_(None, 50)),
+    ("limit_nothing", "select e.name from e in Employees limit 0", lambda g: bag()),
+    ("limit_more_than_there_is", "count(select e from e in Employees limit 99)", lambda g: 4),
+    ("limit_objects", "select e from e in Employees limit 1", lambda g: bag(g.ann)),
+    (
+        "limit_of_undefined",
+        "select e.dept.name from e in Employees limit 2",
+        lambda g: bag(UNDEFINED, "dev"),
+    ),
+    (
+        "limit_nested",
+        "select struct(d: d.name, best: (select e.name from e in d.employees order by e.salary desc, e.name limit 1))"
+        " from d in Departments",
+        lambda g: bag(struct(d="dev", best=["Ann"]), struct(d="ops", best=["Cid"]), struct(d="hr", best=[])),
+    ),
+    (
+        "limit_of_structs",
+        "select struct(s: e.salary, n: e.name) from e in Employees limit 2",
+        lambda g: bag(struct(s=None, n="Pat"), struct(s=50, n="Ben")),
+    ),
+    (
+        "limit_of_groups",
+        "select struct(s: s, n: count(partition)) from e in Employees group by s: e.salary order by s desc limit 1",
+        lambda g: [struct(s=100, n=1)],
+    ),
+    (
+        "distinct_in_both_directions",
+        "select distinct e.salary from e in Employees order by e.salary desc, e.name asc",
+        lambda g: [100, 50, None],
+    ),
+    (
+        "distinct_by_keys_that_are_not_shown",
+        "select distinct e.salary from e in Employees order by e.dept.name asc, e.age desc",
+        lambda g: [None, 100, 50],
+    ),
+    (
+        "distinct_in_both_directions_with_limit",
+        "select distinct e.dept.name from e in Employees order by e.salary desc, e.name asc limit 2",
+        lambda g: ["dev", "ops"],
+    ),
+    ("count_distinct", "select count(distinct e.salary) from e in Employees", lambda g: 3),
+    ("count_distinct_in_brackets", "select count(distinct (e.dept)) from e in Employees", lambda g: 3),
+    ("count_distinct_collection", "count(distinct (select e.salary from e in Employees))", lambda g: 3),
+    ("sum_distinct", "select sum(distinct e.salary) from e in Employees", lambda g: 150),
+    (
+        "count_distinct_of_groups",
+        "select struct(d: d, n: count(distinct e.salary), a: count(distinct e.age)) from e in Employees"
+        " group by d: e.dept.name",
+        lambda g: bag(struct(d="dev", n=2, a=2), struct(d="ops", n=1, a=1), struct(d=UNDEFINED, n=1, a=1)),
+    ),
+    (
+        "count_distinct_objects",
+        "select count(distinct p) from e in Employees, p in e.dependents",
+        lambda g: 2,
+    ),
+    ("nvl_of_nil", "select nvl(e.salary, 0) from e in Employees", lambda g: bag(100, 50, 50, 0)),
+    (
+        "nvl_of_undefined",
+        'select nvl(e.dept.name, "none") from e in Employees',
+        lambda g: bag("dev", "dev", "ops", "none"),
+    ),
+    (
+        "ifnull",
+        "select ifnull(p.address, p.name) from p in Persons where p.age < 40",
+        lambda g: bag("Bob", "Hill 1", "Hill 2", "Cid"),
+    ),
+    (
+        "nvl_of_objects",
+        "select nvl(e.manager, e).name from e in Employees",
+        lambda g: bag("Ann", "Ann", "Ann", "Cid"),
+    ),
+    (
+        "nvl_to_undefined",
+        "select nvl(e.address, e.dept.address) from e in Employees where e.age > 38 and e.age < 46",
+        lambda g: bag("Hill 1", "South 2"),
+    ),
     ("extent", "Departments", lambda g: set_(g.dev, g.ops, g.hr)),
     ("arithmetic_only", "1 + 2", lambda g: 3),
     ("struct_only", "struct(a: 1)", lambda g: struct(a=1)),

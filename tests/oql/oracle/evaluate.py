@@ -284,18 +284,23 @@ class Oracle:
             if node.star:
                 return len(rows)
             inner_types = types[ROWS]
-            return scalars.aggregate(
-                function, [self.eval(node.arguments[0], {**scope, **r}, inner_types) for r in rows]
-            )
+            of = bracketed(node.arguments[0])
+            found = [self.eval(of, {**scope, **r}, inner_types) for r in rows]
+            once = node.distinct or of is not node.arguments[0]
+            return scalars.aggregate(function, distinct(found) if once else found)
         values = [self.eval(a, scope, types) for a in node.arguments]
         if function in ("is_defined", "is_undefined"):
             return (values[0] is UNDEFINED) is (function == "is_undefined")
         value = values[0]
+        if function in ("nvl", "ifnull"):
+            return values[1] if value is None or value is UNDEFINED else value
         if value is UNDEFINED:
             return UNDEFINED
         match function:
             case "count" | "sum" | "min" | "max" | "avg":
-                return scalars.aggregate(function, value)
+                return scalars.aggregate(function, Bag(distinct(elements(value))) if node.distinct else value)
+            case "keys":
+                return Set([] if value is None else list(value.entries))
             case "abs":
                 return None if value is None else abs(value)
             case "exists":
@@ -326,7 +331,7 @@ class Oracle:
         """Whether an aggregate ranges over the select that it stands in."""
         if ROWS not in types:
             return False
-        return node.star or not is_collection(type_of(node.arguments[0], types[ROWS], self))
+        return node.star or not is_collection(type_of(bracketed(node.arguments[0]), types[ROWS], self))
 
     def is_scalar_select(self, node: Select, types: Scope) -> bool:
         """`select sum(e.salary) from e in Employees`: one value, not a bag of one."""
@@ -341,7 +346,7 @@ class Oracle:
                 return False
             case Call(name, arguments, star):
                 if name.lower() in AGGREGATES and name not in self.defined:
-                    return star or not is_collection(type_of(arguments[0], types, self))
+                    return star or not is_collection(type_of(bracketed(arguments[0]), types, self))
                 return any(self.has_shorthand(a, types) for a in arguments)
             case Node():
                 return any(self.has_shorthand(v, types) for v in vars(node).values())
@@ -374,11 +379,18 @@ class Oracle:
             return self.project(node, whole, {**types, ROWS: inner}, scope)
         if node.having is not None:
             rows = [r for r in rows if self.eval(node.having, r, inner) is True]
+        if node.limit is not None:
+            # Equal sort keys leave the order to the elements.
+            rows = sorted(rows, key=lambda r: total(self.project(node, r, inner, scope)))
         if node.order:
             rows = self.ordered(node, rows, inner)
         values = [self.project(node, r, inner, scope) for r in rows]
+        if node.distinct:
+            values = distinct(values)
+        if node.limit is not None:
+            values = values[node.offset : node.offset + node.limit]
         if node.order:
-            return distinct(values) if node.distinct else values
+            return values
         return Set(values) if node.distinct else Bag(values)
 
     def grouped(
@@ -419,8 +431,25 @@ class Oracle:
         return rows
 
 
+def bracketed(node: Node) -> Node:
+    """`distinct (x)` as the argument of an aggregate: what is in the brackets."""
+    match node:
+        case Call("distinct", (of,)):
+            return of
+    return node
+
+
 def rank(value: Any) -> Any:
     return (0, 0) if scalars.absent(value) != 0 else (1, value)
+
+
+def total(value: Any) -> Any:
+    """A key that puts any values of one type in an order: UNDEFINED, nil, then the values."""
+    if value is UNDEFINED or value is None:
+        return (0, value is None)
+    if isinstance(value, Struct):
+        return (1, tuple(total(v) for _, v in value.fields))
+    return (1, value.number if isinstance(value, Object) else value)
 
 
 def projected(p: Projection) -> str:

@@ -105,6 +105,8 @@ class Parser:
         word = self.token.text.lower()
         if word in ("order", "group"):
             return self.ahead().text.lower() != "by"
+        if word in ("limit", "offset") and self.ahead().kind == "int":
+            return False
         return self.token.kind == "name" and word not in RESERVED
 
     # Statements
@@ -154,7 +156,17 @@ class Parser:
         if self.accept("order"):
             self.expect("by")
             order = self.listed(self.key)
-        return Select(distinct, projections, iterators, where, groups, having, tuple(order))
+        limit, offset = self.counted("limit"), self.counted("offset")
+        return Select(
+            distinct, projections, iterators, where, groups, having, tuple(order), limit, offset or 0
+        )
+
+    def counted(self, word: str) -> int | None:
+        """`limit 3`, `offset 2`."""
+        if not self.at(word) or self.ahead().kind != "int":
+            return None
+        self.place += 2
+        return int(self.tokens[self.place - 1].text)
 
     def listed(self, item):
         items = [item()]
@@ -348,6 +360,11 @@ class Parser:
         if self.accept("*"):
             self.expect(")")
             return Call(lower, (), star=True)
+        if self.at("distinct") and self.ahead().text != "(":
+            self.expect("distinct")
+            of = self.expression()
+            self.expect(")")
+            return Call(lower, (of,), distinct=True)
         if lower == "struct" or (name in self.classes and (self.ahead().text == ":" or self.at(")"))):
             fields = []
             while not self.accept(")"):

@@ -87,6 +87,7 @@ class Call(Node):
     name: str
     arguments: tuple[Node, ...]
     star: bool = False
+    distinct: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +141,8 @@ class Select(Node):
     groups: tuple[tuple[str, Node], ...] | None
     having: Node | None
     order: tuple[tuple[Node, bool], ...]
+    limit: int | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True, eq=False)

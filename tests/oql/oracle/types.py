@@ -145,6 +145,10 @@ def call_type(name: str, arguments: tuple[Node, ...], names: Types, oracle: Orac
             if kind(of) == "list" and kind(inner) == "list":
                 return ("list", element(inner))
             return ("set" if kind(inner) == "set" else "bag", element(inner))
+        case "keys":
+            return ("set", of[1])
+        case "nvl" | "ifnull":
+            return of if of != "nil" else type_of(arguments[1], names, oracle)
         case "listtoset":
             return ("set", element(of))
         case "distinct":

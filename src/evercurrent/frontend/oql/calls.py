@@ -10,16 +10,17 @@ from evercurrent.frontend.oql import lists, syntax
 from evercurrent.frontend.oql.aggregates import AGGREGATES, aggregated, count, exists
 from evercurrent.frontend.oql.context import Context, Scope, caution, near, wrong
 from evercurrent.frontend.oql.forms import article, distinct, guarded, many
-from evercurrent.frontend.oql.kinds import TRUTH, Atom, Coll, Dict
-from evercurrent.frontend.oql.operators import function
-from evercurrent.frontend.oql.select import Translators
+from evercurrent.frontend.oql.kinds import TRUTH, Atom, Coll, Dict, kind_of
+from evercurrent.frontend.oql.operators import function, otherwise
+from evercurrent.frontend.oql.select import Translators, bracketed, is_collection
 from evercurrent.frontend.oql.values import Expr, Made, Many, One, renamed
 from evercurrent.frontend.oql.views import defined_view
 from evercurrent.term import build
 from evercurrent.term.functions.table import find
 
-COLLECTIONS = ("exists", "unique", "element", "first", "last", "listtoset", "distinct", "flatten")
-FUNCTIONS = (*AGGREGATES, *COLLECTIONS, "abs", "is_defined", "is_undefined")
+COLLECTIONS = ("exists", "unique", "element", "first", "last", "listtoset", "distinct", "flatten", "keys")
+NIL_FUNCTIONS = ("nvl", "ifnull")
+FUNCTIONS = (*AGGREGATES, *COLLECTIONS, *NIL_FUNCTIONS, "abs", "is_defined", "is_undefined")
 
 
 def call(context: Context, scope: Scope, node: syntax.Call, at: Translators) -> Expr:
@@ -33,6 +34,8 @@ def call(context: Context, scope: Scope, node: syntax.Call, at: Translators) -> 
         return view
     if lower in AGGREGATES:
         return _aggregate(context, scope, node, at)
+    if node.distinct:
+        raise wrong(f"{name} does not take distinct", place, "count, sum, min, max and avg do")
     args = [at.expression(context, scope, a) for a in node.arguments]
     if lower in ("is_defined", "is_undefined"):
         _arity(node, args)
@@ -41,6 +44,10 @@ def call(context: Context, scope: Scope, node: syntax.Call, at: Translators) -> 
     if lower in COLLECTIONS:
         _arity(node, args)
         return _of_collection(context, scope, node, lower, args[0])
+    if lower in NIL_FUNCTIONS:
+        if len(args) != 2:
+            raise wrong(f"{name} takes two arguments, not {len(args)}", place)
+        return otherwise(context, args[0], args[1], place)
     if context.class_name(name) is not None and not args:
         return Made((), context.class_name(name))
     if find(name) is None:
@@ -80,6 +87,10 @@ def _aggregate(context: Context, scope: Scope, node: syntax.Call, at: Translator
         if scope.rows is None:
             raise wrong("count(*) belongs into a select", node.place, "count(collection) counts elements")
         return aggregated(context, name, scope.rows, node.place)
+
+    def of(values: Many) -> Expr:
+        return aggregated(context, name, distinct(context, values) if node.distinct else values, node.place)
+
     if len(node.arguments) != 1:
         raise wrong(f"{name} takes one argument, not {len(node.arguments)}", node.place)
     if scope.rows is not None:
@@ -89,9 +100,10 @@ def _aggregate(context: Context, scope: Scope, node: syntax.Call, at: Translator
             scope, names={**scope.names, **dict(rows.element.members)}, rows=None, active=rows.qualifiers
         )
         inner = replace(inner, implicit=(*scope.implicit, *(e for _, e in rows.element.members)))
-        value = at.expression(context, inner, node.arguments[0])
-        if not isinstance(value.kind, Coll | Dict):
-            return aggregated(context, name, replace(rows, element=value), node.place)
+        argument = bracketed(node.arguments[0])
+        if not is_collection(context, inner, argument, at):
+            values = replace(rows, element=at.expression(context, inner, argument))
+            return of(values if argument is node.arguments[0] else distinct(context, values))
     value = at.expression(context, scope, node.arguments[0])
     if not isinstance(value.kind, Coll | Dict) and not (
         isinstance(value.kind, Atom) and isinstance(value.kind.type, Null)
@@ -101,7 +113,7 @@ def _aggregate(context: Context, scope: Scope, node: syntax.Call, at: Translator
             node.place,
             hint=f"{name}(select ... from ...)",
         )
-    return aggregated(context, name, many(context, value, node.place), node.place)
+    return of(many(context, value, node.place))
 
 
 def _of_collection(context: Context, scope: Scope, node: syntax.Call, name: str, value: Expr) -> Expr:
@@ -126,5 +138,10 @@ def _of_collection(context: Context, scope: Scope, node: syntax.Call, name: str,
             return lists.edge(context, source, name == "last")
         case "listtoset":
             return distinct(context, replace(source, shape="bag", order=()))
+        case "keys":
+            if source.shape != "dictionary" or source.position is None:
+                raise wrong(f"{article(source.kind)} has no keys", place, "a dictionary has")
+            key = One(kind_of(source.position.type), source.position)
+            return replace(source, shape="set", element=key, order=(), position=None)
         case _:
             return colls.flattened(context, source, place)

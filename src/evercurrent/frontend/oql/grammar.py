@@ -19,7 +19,7 @@ import_: IMPORT NAME ("::" NAME)* [AS NAME]
 
 ?query: select | expression
 
-select: SELECT [DISTINCT] projections FROM iterators [where] [group] [having] [order]
+select: SELECT [DISTINCT] projections FROM iterators [where] [group] [having] [order] [limit]
 projections: STAR | projection ("," projection)*
 ?projection: labelled_projection | as_projection | bare_projection
 labelled_projection: LABEL ":" query
@@ -40,6 +40,7 @@ bare_group: expression
 having: HAVING expression
 order: ORDER_BY key ("," key)*
 key: expression [ASC | DESC]
+limit: LIMIT INTEGER [OFFSET INTEGER]
 
 ?expression: orelse
            | expression OR orelse -> binary
@@ -94,6 +95,7 @@ arguments: "(" [query ("," query)*] ")"
         | COLLECTION "(" query ".." query ")" -> range
         | NAME "(" member ("," member)* ")" -> construct
         | NAME "(" STAR ")" -> call_star
+        | NAME "(" DISTINCT_ARGUMENT expression ")" -> call_distinct
         | NAME arguments -> call
 member: LABEL ":" query
 
@@ -102,12 +104,15 @@ UNDEFINE.5: /undefine\b(\s+query\b(?=\s+[A-Za-z_]))?/i
 IMPORT.5: /import\b/i
 SELECT.5: /select\b/i
 DISTINCT.6: /distinct\b/i
+DISTINCT_ARGUMENT.7: /distinct\b(?!\s*\()/i
 DISTINCT_OF.5: /distinct(?=\s*\()/i
 FROM.5: /from\b/i
 WHERE.5: /where\b/i
 GROUP_BY.5: /group\s+by\b/i
 HAVING.5: /having\b/i
 ORDER_BY.5: /order\s+by\b/i
+LIMIT.5: /limit\b(?=\s+\d)/i
+OFFSET.5: /offset\b(?=\s+\d)/i
 ASC.5: /asc\b/i
 DESC.5: /desc\b/i
 AS.5: /as\b/i
@@ -135,7 +140,7 @@ ADDITIVE: /\|\||\+|-(?!>)|union\b|except\b/i
 SIGN: /[-+]/
 MULTIPLICATIVE: /\/|mod\b|div\b|intersect\b/i
 STAR: "*"
-CAST_OPEN.6: /\((?=\s*[A-Za-z_]\w*(\s*::\s*\w+)*\s*\)\s*(?!(and|or|andthen|orelse|in|as|from|where|group\s+by|having|order\s+by|like|mod|div|union|intersect|except|asc|desc|define|undefine|select)\b)[A-Za-z_"'(0-9])/i
+CAST_OPEN.6: /\((?=\s*[A-Za-z_]\w*(\s*::\s*\w+)*\s*\)\s*(?!(and|or|andthen|orelse|in|as|from|where|group\s+by|having|order\s+by|like|mod|div|union|intersect|except|asc|desc|limit|define|undefine|select)\b)[A-Za-z_"'(0-9])/i
 TYPED.8: /[A-Za-z_]\w*(?=\s+as\s+[A-Za-z_]\w*\s+in\b)/i
 ITERATOR.7: /(?!(?:exists|not)\b)[A-Za-z_]\w*(?=\s+in\b)/i
 LABEL.7: /[A-Za-z_]\w*(?=\s*:(?!:))/

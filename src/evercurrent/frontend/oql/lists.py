@@ -23,7 +23,7 @@ from evercurrent.term.nodes import Literal, SortKey, Term, Variable
 def ranked(
     context: Context, collection: Many, limit: int | None, offset: int, backwards: bool = False
 ) -> Many:
-    """Some elements of an ordered list, by their places in it."""
+    """Some elements of an ordered list, by their places in it; of a bag or set, by the order of all values."""
     head, read = columns(context, collection.element)
     width = len(head)
     head = [*head, *((f"key.{i}", k.term) for i, k in enumerate(collection.order))]
@@ -34,7 +34,7 @@ def ranked(
     over = Variable(context.names.fresh("t"), Struct(query.fields))
     keys = _keys(collection, over, False)
     assert width <= len(query.fields)
-    return Many("list", (Generator(over, top),), read(over), keys, None, collection.defined)
+    return Many(collection.shape, (Generator(over, top),), read(over), keys, None, collection.defined)
 
 
 def _keys(collection: Many, variable: Variable, backwards: bool) -> tuple[SortKey, ...]:

@@ -29,6 +29,26 @@ def function(context: Context, name: str, args: list[Expr], place: Place | None)
     return One(Atom(term.type), term, all_defined(values))
 
 
+def otherwise(context: Context, left: Expr, right: Expr, place: Place | None) -> One:
+    """`nvl(left, right)`: the left value, or the right one where the left is nil or UNDEFINED."""
+    try:
+        kind = common([left.kind, right.kind], context.schema)
+    except NoCommonKind:
+        raise wrong(f"{article(left.kind)} and {article(right.kind)} do not go together", place) from None
+    if not isinstance(kind, Atom | Obj):
+        raise wrong(f"a scalar or an object is needed here, not {article(kind)}", place)
+    a, b = comparable(context, left, right, kind)
+    try:
+        term = build.call("coalesce", a, b, place=place)
+    except QueryError as problem:
+        problem.place = problem.place or place
+        raise
+    defined = build.disjunction([build.call("is_not_null", a), right.defined])
+    return One(
+        kind if isinstance(kind, Obj) else Atom(term.type), term, TRUE if right.defined == TRUE else defined
+    )
+
+
 def atom(context: Context, expr: Expr, place: Place | None) -> One:
     value = one(context, expr)
     if not isinstance(value.kind, Atom):

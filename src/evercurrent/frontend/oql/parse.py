@@ -169,6 +169,8 @@ class _Reader:
                 return syntax.Range(_kind(kind), self.node(low), self.node(high), place)
             case Tree("call_star", [name, _]):
                 return syntax.Call(str(name), (), True, place)
+            case Tree("call_distinct", [name, _, of]):
+                return syntax.Call(str(name), (self.node(of),), False, place, distinct=True)
             case Tree("call", [name, arguments]):
                 return syntax.Call(str(name), self.nodes(arguments.children), False, place)
             case _:
@@ -206,7 +208,8 @@ class _Reader:
     # --- select ----------------------------------------------------------------------------------------------
 
     def select(self, tree: Any) -> syntax.Select:
-        _, distinct, projections, _, iterators, where, group, having, order = tree.children
+        _, distinct, projections, _, iterators, where, group, having, order, limit = tree.children
+        most, start = (None, None) if limit is None else limit.children[1::2]
         return syntax.Select(
             distinct is not None,
             self.projections(projections),
@@ -216,6 +219,8 @@ class _Reader:
             None if having is None else self.node(having.children[1]),
             () if order is None else tuple(self.key(k) for k in order.children[1:]),
             self.place(tree),
+            None if most is None else int(most),
+            0 if start is None else int(start),
         )
 
     def projections(self, tree: Any) -> tuple[syntax.Projection, ...] | None:

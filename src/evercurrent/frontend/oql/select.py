@@ -1,7 +1,8 @@
-"""select ... from ... where ... group by ... having ... order by.
+"""select ... from ... where ... group by ... having ... order by ... limit.
 
 Iterators become qualifiers in turn, each in the scope of those before it; `where` filters; the projection is the element. The
-result is a bag, `distinct` makes a set, `order by` a list.
+result is a bag, `distinct` makes a set, `order by` a list. `limit` takes the first elements of that; equal sort keys, and bags and
+sets, are ordered by the elements themselves, as in SQL.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from evercurrent.calculus.nodes import Filter, Generator, Group, Qualifier
 from evercurrent.data.types import Member, Struct
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.aggregates import AGGREGATES
-from evercurrent.frontend.oql.context import Context, Scope, unsupported, wrong
+from evercurrent.frontend.oql.context import Context, Scope, wrong
 from evercurrent.frontend.oql.forms import columns, comprehension, distinct, many, one
 from evercurrent.frontend.oql.grouping import grouped
 from evercurrent.frontend.oql.kinds import Coll, Dict
+from evercurrent.frontend.oql.lists import ranked
 from evercurrent.frontend.oql.values import Expr, Made, Many, renamed
 from evercurrent.term import build
 from evercurrent.term.aggregates import aggregate
@@ -84,6 +86,8 @@ def select(context: Context, scope: Scope, node: syntax.Select, at: Translators)
     if node.having is not None:
         raise wrong("having needs a group by", node.having.place, hint="use where")
     if _is_whole(context, rows.scope, node, at):
+        if node.limit is not None:
+            raise wrong("limit is for collections, and this select is one value", node.place)
         whole = replace(scope, rows=rows.as_many())
         return projection(context, whole, node, rows, at)
     element = projection(context, rows.scope, node, rows, at)
@@ -129,28 +133,39 @@ def _finished(
     element: Expr,
     order: tuple[SortKey, ...],
 ) -> Expr:
+    found = _unlimited(context, node, qualifiers, element, order)
+    return found if node.limit is None else ranked(context, found, node.limit, node.offset)
+
+
+def _unlimited(
+    context: Context,
+    node: syntax.Select,
+    qualifiers: tuple[Qualifier, ...],
+    element: Expr,
+    order: tuple[SortKey, ...],
+) -> Many:
     bag = Many("bag", qualifiers, element)
     if not node.order:
         return distinct(context, bag) if node.distinct else bag
     if not node.distinct:
         return replace(bag, shape="list", order=order)
-    return _distinct_list(context, bag, order, node)
+    return _distinct_list(context, bag, order)
 
 
-def _distinct_list(context: Context, bag: Many, order: tuple[SortKey, ...], node: syntax.Select) -> Many:
-    """Each element once, where it comes first: the least of its sort keys."""
+def _distinct_list(context: Context, bag: Many, order: tuple[SortKey, ...]) -> Many:
+    """Each element once, where it comes first: the first of its sort keys."""
     directions = {k.descending for k in order}
-    if len(directions) > 1:
-        raise unsupported(
-            "distinct with keys in both directions",
-            node.place,
-            hint="order a select of the distinct elements",
-        )
     head, read = columns(context, bag.element)
     keys = build.record([(f"k{i}", k.term) for i, k in enumerate(order)])
     query = comprehension(bag, [*head, ("keys.", keys)])
     variable = Variable(context.names.fresh("d"), Struct(query.fields))
-    best = aggregate("max" if True in directions else "min", [build.field(variable, "keys.")])
+    own = build.field(variable, "keys.")
+    if len(directions) > 1:
+        best = aggregate(
+            "first", [own], order=[replace(k, term=build.field(own, f"k{i}")) for i, k in enumerate(order)]
+        )
+    else:
+        best = aggregate("max" if True in directions else "min", [own])
     terms = tuple(build.field(variable, name) for name, _ in head)
     fields = (*query.fields[:-1], Member("keys.", best.type))
     group = Group(variable, query, terms, (best,), fields)
@@ -175,7 +190,9 @@ def has_shorthand(context: Context, scope: Scope, node: object, at: Translators)
         case syntax.Select():
             return False
         case syntax.Call(name, arguments, star) if name.lower() in AGGREGATES and name not in context.macros:
-            return star or (len(arguments) == 1 and not is_collection(context, scope, arguments[0], at))
+            return star or (
+                len(arguments) == 1 and not is_collection(context, scope, bracketed(arguments[0]), at)
+            )
         case tuple():
             return any(has_shorthand(context, scope, part, at) for part in node)
         case _ if isinstance(node, syntax.Node):
@@ -183,6 +200,13 @@ def has_shorthand(context: Context, scope: Scope, node: object, at: Translators)
             return any(has_shorthand(context, scope, part, at) for part in parts)
         case _:
             return False
+
+
+def bracketed(node: syntax.Node) -> syntax.Node:
+    """What is in the brackets of `distinct (x)`, which looks like a call; any other node is what it is."""
+    if isinstance(node, syntax.Call) and node.name.lower() == "distinct" and len(node.arguments) == 1:
+        return node.arguments[0]
+    return node
 
 
 def is_collection(context: Context, scope: Scope, node: syntax.Node, at: Translators) -> bool:

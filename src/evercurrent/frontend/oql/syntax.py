@@ -96,6 +96,7 @@ class Call:
     arguments: tuple[Node, ...]
     star: bool = False
     place: Place | None = field(default=None, compare=False, repr=False)
+    distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """`projections` is None for `*`; `groups` is None without group by."""
+    """`projections` is None for `*`; `groups` is None without group by. `limit` and `offset` are those of the result."""
 
     distinct: bool
     projections: tuple[Projection, ...] | None
@@ -169,6 +170,8 @@ class Select:
     having: Node | None
     order: tuple[Key, ...]
     place: Place | None = field(default=None, compare=False, repr=False)
+    limit: int | None = None
+    offset: int = 0
 
 
 Node = (

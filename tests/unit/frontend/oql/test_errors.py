@@ -40,6 +40,16 @@ def db() -> Any:
             None,
         ),
         ("older(1, 2)", "older takes (long a)", None, None),
+        ("keys(Employees)", "a set<employee> has no keys", None, "a dictionary has"),
+        ("nvl(1)", "nvl takes two arguments, not 1", None, None),
+        ("nvl(Employees, 1)", "a set<employee> and an int do not go together", None, None),
+        ("abs(distinct 3)", "abs does not take distinct", None, "count, sum, min, max and avg do"),
+        (
+            "select sum(e.age) from e in Employees limit 1",
+            "limit is for collections, and this select is one value",
+            None,
+            None,
+        ),
         (
             "select e.name, e.name from e in Employees",
             "two projections are called name",
