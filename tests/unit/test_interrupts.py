@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import evercurrent as ec
+from tests.fuzz.injection import Faults
 
 
 class Interrupted(BaseException):
@@ -116,3 +117,53 @@ def test_all_or_nothing_wherever_it_stops(phase: int) -> None:
     change(db) if contents(db) == before else None
     assert contents(db) == after
     assert db.verify()
+
+
+# --- two faults --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", (Interrupted, KeyboardInterrupt, MemoryError))
+@pytest.mark.parametrize("later", (1, 2, 5, 12, 30, 75))
+def test_two_faults_leave_every_view_right(error: type[BaseException], later: int) -> None:
+    """The second one comes while the first is undone."""
+    db = database()
+    db.execute("CREATE VIEW top AS SELECT id, total FROM orders ORDER BY total DESC, id LIMIT 2")
+    before = contents(db)
+    stopped = 0
+    for line in range(300 + later, 3_000, 97):
+        faults = Faults((line, later), error)
+        try:
+            with faults, db.transaction():
+                db.table("orders").delete(4)
+                db.table("orders").insert((40, 1, 90))
+                db.table("orders").update(3, total=7)
+        except error:
+            stopped += faults.raised == 2
+        assert db.verify(), f"{line}, {later}: {faults.trail}\n{db.verify()}"
+        if contents(db) != before:
+            with db.transaction():
+                db.table("orders").insert((4, 1, 4))
+                db.table("orders").delete(40)
+                db.table("orders").update(3, total=3)
+        assert contents(db) == before
+    assert stopped > 5
+
+
+def test_what_cannot_be_put_right_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    db = database()
+    session = db._session
+
+    def fail(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(type(session.maintenance), "undo", fail)
+    monkeypatch.setattr(type(session.maintenance), "rebuild", fail)
+    db.view("best").subscribe(lambda change: 1 / 0, when="before")
+    with pytest.raises((ZeroDivisionError, MemoryError)):
+        db.table("orders").insert((10, 1, 500))
+    for read in (db.view("best").rows, db.table("orders").rows, lambda: db.query("SELECT 1")):
+        with pytest.raises(ec.InternalError, match="could not be put right after an interrupt"):
+            read()
+    monkeypatch.undo()
+    assert db.verify()
+    assert (10, 1, 500) not in db.table("orders").rows()

@@ -70,8 +70,9 @@ class Backward:
 
     def clear(self, work: Work, thing: Object) -> None:
         """Nothing refers to the object any more."""
-        listed = self.found.pop(thing, {})
+        listed = self.found.get(thing, {})
         work.journal.append((self.found.__setitem__, thing, listed))
+        self.found.pop(thing, None)
         for owner, f in listed:
             if owner is thing or owner._gone:
                 continue

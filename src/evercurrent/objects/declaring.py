@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from evercurrent.callables import require_callable
 from evercurrent.catalog.classes import Schema
 from evercurrent.catalog.extents import tables_of
 from evercurrent.catalog.without_classes import defines_anew, without_classes
@@ -28,6 +29,8 @@ def declare(
     replacing: bool = False,
 ) -> None:
     """Add the classes of an ODL text; those that are there already are replaced, or refused."""
+    for name, function in (operations or {}).items():
+        require_callable(function, f"operation {name}")
     with defining(session):
         before = session.catalog.schema
         made = classes_of(text, before, operations, replacing)

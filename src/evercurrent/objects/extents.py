@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from evercurrent.callables import require_callable
 from evercurrent.catalog.lookup import unknown
 from evercurrent.errors import QueryError
 from evercurrent.objects.handles import Object
@@ -104,6 +105,7 @@ class Extent:
         `change.inserted`, `change.updated` and `change.deleted` are lists of objects. Collections of objects are tables of
         their own: `db.table("Employees_dependents").subscribe(...)`.
         """
+        require_callable(callback, f"subscribe to {self.name}", "give a function of one argument, the change")
         space = self._space
         return self._session.subscribe(self.name, lambda change: callback(ObjectChange(space, change)), when)
 

@@ -69,6 +69,10 @@ class Sheet:
     before: Callable[[int, Any], Row] = field(default=lambda oid, s: ())  # of a snapshot
 
 
+UNKNOWN = -1
+"""The number of deleted objects while it changes."""
+
+
 @dataclass(slots=True, eq=False)
 class Kind:
     """One class. `objects` are those of exactly this class, in the order of their making, `dead` of them gone since."""
@@ -103,17 +107,22 @@ class Kind:
     def __iter__(self) -> Iterator[Object]:
         """The objects that are there."""
         self.space.sort_out()
+        if self.dead == UNKNOWN:
+            self.dead = sum(1 for o in self.objects if o._gone)
         if not self.dead:
             return iter(self.objects)
         alive = [o for o in self.objects if not o._gone]
         if self.dead * 2 > len(self.objects) and not self.space.work.dirty:
             # Not in a transaction: what it has deleted may come back.
+            self.dead = UNKNOWN
             self.objects[:] = alive
             self.dead = 0
         return iter(alive)
 
     def __len__(self) -> int:
         self.space.sort_out()
+        if self.dead == UNKNOWN:
+            self.dead = sum(1 for o in self.objects if o._gone)
         return len(self.objects) - self.dead
 
     def field(self, name: str) -> Field:

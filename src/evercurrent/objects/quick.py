@@ -119,6 +119,7 @@ def adding(way: Way, reference: bool) -> Method:
     session, alive, exact, insert, join = way.space.session, way.alive, way.exact, way.insert, way.join
     journal, put, drop, rescue = way.journal, set.add, set.discard, way.space.rescue
     done = way.space.journal_of_triggers().clear
+    maintenance, undoing = session.maintenance, way.space.work.journal.extend
     general = adding_pending(way, reference)
     if insert is None or exact is None:
         return general
@@ -135,13 +136,15 @@ def adding(way: Way, reference: bool) -> Method:
     def add(self: Any, element: Any) -> None:
         if type(element) is exact and session.idle and len(alive) == 1:  # so it is an object
             size = len(self)
-            put(self, element)
-            if len(self) == size:
-                return
             try:
+                put(self, element)
+                if len(self) == size:
+                    return
                 join(self.owner, element)
             except BaseException as error:
-                drop(self, element)
+                maintenance.torn = True
+                if len(self) != size:
+                    undoing(((drop, self, element),))
                 rescue(error, journal)
                 raise
             if journal:
@@ -158,6 +161,7 @@ def adding_pending(way: Way, reference: bool) -> Method:
     work = way.space.work
     journal, put, drop = way.journal, set.add, set.discard
     done = way.space.journal_of_triggers().clear
+    maintenance, undoing = session.maintenance, way.space.work.journal.extend
     bump, table, rescue = work.bump, way.table, way.space.rescue
     noted = way.refers
 
@@ -173,10 +177,12 @@ def adding_pending(way: Way, reference: bool) -> Method:
                 if insert is not None:
                     try:
                         insert(row)
+                        put(self, element)
                     except BaseException as error:
+                        maintenance.torn = True
+                        undoing(((drop, self, element),))
                         rescue(error, journal)
                         raise
-                    put(self, element)
                     if journal:
                         done()
                     return
@@ -199,6 +205,7 @@ def removing(way: Way, reference: bool) -> Method:
     work = way.space.work
     journal, put, drop = way.journal, set.add, set.discard
     done = way.space.journal_of_triggers().clear
+    maintenance, undoing = session.maintenance, way.space.work.journal.extend
     bump, table, rescue = work.bump, way.table, way.space.rescue
 
     def remove(self: Any, element: Any) -> None:
@@ -210,10 +217,12 @@ def removing(way: Way, reference: bool) -> Method:
                             delete((self.owner.oid, element.oid))
                         else:
                             delete((self.owner.oid, element if cell is None else cell(element)))
+                        drop(self, element)
                     except BaseException as error:
+                        maintenance.torn = True
+                        undoing(((put, self, element),))
                         rescue(error, journal)
                         raise
-                    drop(self, element)
                     if journal:
                         done()
                     return
@@ -240,6 +249,7 @@ def appending(way: Way, reference: bool) -> Method:
     work = way.space.work
     journal, put = way.journal, list.append
     done = way.space.journal_of_triggers().clear
+    maintenance, undoing = session.maintenance, way.space.work.journal.extend
     bump, table, rescue = work.bump, way.table, way.space.rescue
     noted = way.refers
 
@@ -250,12 +260,15 @@ def appending(way: Way, reference: bool) -> Method:
             value = element.oid if reference else element if cell is None else cell(element)
             if session.idle:
                 if insert is not None:
+                    length = len(self)
                     try:
-                        insert((self.owner.oid, len(self), value))
+                        insert((self.owner.oid, length, value))
+                        put(self, element)
                     except BaseException as error:
+                        maintenance.torn = True
+                        undoing(((_shorten, self, length),))
                         rescue(error, journal)
                         raise
-                    put(self, element)
                     if journal:
                         done()
                     return
@@ -264,7 +277,7 @@ def appending(way: Way, reference: bool) -> Method:
                 if transaction is not None and transaction.status == "open":
                     transaction.objects = work
                     bump(table, (self.owner.oid, len(self), value), 1)
-                    work.journal.append((_shorten, self, None))
+                    work.journal.append((_shorten, self, len(self)))
                     put(self, element)
                     return
         slow(self, element)
@@ -272,5 +285,5 @@ def appending(way: Way, reference: bool) -> Method:
     return append
 
 
-def _shorten(owned: list[Any], _: None) -> None:
-    list.pop(owned)
+def _shorten(owned: list[Any], length: int) -> None:
+    list.__delitem__(owned, slice(length, None))

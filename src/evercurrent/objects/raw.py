@@ -1,6 +1,9 @@
 """The changes of collections by themselves: what they hold, their rows, and how to take it back.
 
 All of these run inside a transaction. They know nothing of other ends of relationships (`links` does).
+
+Law. What takes a change back says what is there in the end, never what is to be added or removed. So it does no harm if it
+runs twice, or for a change that an interrupt has prevented.
 """
 
 from __future__ import annotations
@@ -34,13 +37,15 @@ def take(work: Work, owned: OwnedSet, element: Any) -> None:
 def count(work: Work, owned: OwnedBag, element: Any, by: int) -> None:
     """An element comes into a bag or leaves it, `by` times."""
     _before(work, owned)
-    work.journal.append((_count_back, owned, (element, -by)))
+    work.journal.append((_count_back, owned, (element, owned.counts.get(element, 0), owned.size)))
     owned.move(element, by)
     _row(work, owned, (), element, by)
 
 
-def _count_back(owned: OwnedBag, change: tuple[Any, int]) -> None:
-    owned.move(*change)
+def _count_back(owned: OwnedBag, before: tuple[Any, int, int]) -> None:
+    element, times, size = before
+    owned.move(element, times - owned.counts.get(element, 0))
+    owned.size = size
 
 
 def splice(work: Work, owned: OwnedList, start: int, stop: int, new: list[Any]) -> None:
@@ -55,12 +60,13 @@ def splice(work: Work, owned: OwnedList, start: int, stop: int, new: list[Any]) 
             _row(work, owned, (i,), x, -1)
         for i, x in enumerate(after, start):
             _row(work, owned, (i,), x, 1)
-    work.journal.append((_splice_back, owned, (start, start + len(new), old)))
+    stays = len(new) == len(old)
+    work.journal.append((_splice_back, owned, (start, stop, old) if stays else (start, None, owned[start:])))
     list.__setitem__(owned, slice(start, stop), new)
 
 
-def _splice_back(owned: OwnedList, change: tuple[int, int, list[Any]]) -> None:
-    start, stop, old = change
+def _splice_back(owned: OwnedList, before: tuple[int, int | None, list[Any]]) -> None:
+    start, stop, old = before
     list.__setitem__(owned, slice(start, stop), old)
 
 
@@ -85,7 +91,7 @@ def leave(work: Work, owned: OwnedDict, key: Any) -> None:
 
 
 def _leave_back(owned: OwnedDict, key: Any) -> None:
-    dict.__delitem__(owned, key)
+    dict.pop(owned, key, None)
 
 
 def _enter_back(owned: OwnedDict, entry: tuple[Any, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from types import TracebackType
@@ -14,12 +15,13 @@ from evercurrent.catalog.extents import OWNER, Apart, tables_of
 from evercurrent.catalog.nodes import Table
 from evercurrent.data.types import Collection, Map
 from evercurrent.data.zset import ZSet
+from evercurrent.errors import EvercurrentError
 from evercurrent.objects import links
 from evercurrent.objects.backward import Backward
 from evercurrent.objects.building import build, rewrite
 from evercurrent.objects.handles import Object
 from evercurrent.objects.keys import clash
-from evercurrent.objects.kinds import Field, Key, Kind, Sheet
+from evercurrent.objects.kinds import UNKNOWN, Field, Key, Kind, Sheet
 from evercurrent.objects.lending import Lending
 from evercurrent.objects.owned import Owned
 from evercurrent.objects.quick import quicken
@@ -30,8 +32,8 @@ from evercurrent.objects.work import Work
 from evercurrent.objects.writing import Traits
 
 if TYPE_CHECKING:
+    from evercurrent.session.maintenance import Maintenance
     from evercurrent.session.session import Session
-    from evercurrent.session.transactions import Block
 
 ALIVE = getattr(threading, "_active", {0: None, 1: None})
 """The running threads. While there is only one, writes outside a transaction need no lock."""
@@ -47,23 +49,15 @@ class Changing:
 
     def __enter__(self) -> Work:
         session = self.space.session
-        transaction = session.transaction
-        self.block: Block | None = None
-        if transaction is None or transaction.status != "open" or len(ALIVE) != 1:
-            self.block = session.changing()
-            transaction = self.block.__enter__()
+        self.block = session.changing()
+        transaction = self.block.enter(sys._getframe(1), self)
         transaction.objects = self.space.work
         return self.space.work
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.block is not None:
-            self.block.__exit__(kind, error, trace)
-        elif error is not None and not isinstance(error, Exception):
-            transaction = self.space.session.transaction
-            if transaction is not None and transaction.status == "open":
-                transaction.abandon("failed")
+        self.block.__exit__(kind, error, trace)
 
 
 class Space:
@@ -79,6 +73,7 @@ class Space:
         self.buried: WeakValueDictionary[int, Object] = WeakValueDictionary()
         self.work = Work(self)
         self.back: Backward | None = None  # who refers to whom; from the first deletion on
+        self.tracked = False  # whether all setters keep it
         self.sheets: dict[str, list[tuple[Kind, Sheet]]] = {}
         self.apart: dict[str, list[tuple[Kind, Field]]] = {}
         self.tables_read: frozenset[str] = frozenset()
@@ -179,10 +174,12 @@ class Space:
         return Changing(self)
 
     def rescue(self, error: BaseException, journal: bool) -> None:
-        """A trigger was stopped: every view as the objects are."""
+        """A trigger was stopped: every view as the objects are. `torn` is set: if this is interrupted, the next user rebuilds."""
         session = self.session
-        if journal and isinstance(error, Exception) and not any(session.maintenance.engine.core.lone):
+        self.work.undo()
+        if journal and isinstance(error, EvercurrentError) and not any(session.maintenance.engine.core.lone):
             session.maintenance.undo()
+            session.maintenance.torn = False
         else:
             self.cautious = self.cautious or isinstance(error, Exception)
             session.rebuild()
@@ -194,8 +191,9 @@ class Space:
             if not f.many:
                 f.slot.__set__(thing, None)
         with self.changing() as work:
+            self.identify(thing)
+            work.dirty[thing] = None  # before it is there: whoever is interrupted in between can be undone
             self.register(thing)
-            work.dirty[thing] = None
             try:
                 for f, value in later:
                     if f.many:
@@ -208,9 +206,12 @@ class Space:
             if self.back is not None:
                 self.back.note(thing)
 
-    def register(self, thing: Object) -> None:
-        """Give a new object its identity and its place."""
+    def identify(self, thing: Object) -> None:
+        """Gives a new object its identity."""
         thing.oid = len(self.live)
+
+    def register(self, thing: Object) -> None:
+        """Gives a new object its place."""
         self.live.append(thing)
 
     def set(self, thing: Object, f: Field, value: Any) -> None:
@@ -248,29 +249,37 @@ class Space:
 
     def prepare_deleting(self, kind: Kind) -> None:
         """From the first deletion on that needs it, know who refers to whom."""
-        if self.back is None and Backward.wanted(self, kind):
+        if not self.tracked and Backward.wanted(self, kind):
             self.back = Backward(self)
             self.refresh()
+            self.tracked = True  # only now: before, an interrupt may have left setters that do not keep it
 
     def bury(self, thing: Object, cls: type[Object]) -> None:
-        """Make an object, and its collections, say that it is gone."""
+        """Make an object, and its collections, say that it is gone. If it is interrupted, it can be called again."""
         self.sort_out()  # whoever is gone is listed, so that it can come back
-        thing._kind.dead += 1
-        self.live[thing.oid] = None
+        kind = thing._kind
+        dead, kind.dead = kind.dead, UNKNOWN
+        if thing.oid < len(self.live):  # else an interrupt has kept it from getting its place
+            self.live[thing.oid] = None
+        else:
+            dead = UNKNOWN
         for f in thing._kind.fields:
             if f.many:
                 f.slot.__get__(thing).__class__ = f.closed
-        thing.__class__ = cls
         self.buried[thing.oid] = thing
+        thing.__class__ = cls
+        kind.dead = dead if dead == UNKNOWN else dead + 1
 
     def revive(self, thing: Object) -> None:
+        """Make an object be there again. If it is interrupted, it can be called again."""
         kind = thing._kind
+        dead, kind.dead = kind.dead, UNKNOWN
+        self.live[thing.oid] = thing
         for f in kind.fields:
             if f.many:
                 f.slot.__get__(thing).__class__ = f.owned
         thing.__class__ = kind.cls
-        kind.dead -= 1
-        self.live[thing.oid] = thing
+        kind.dead = dead if dead == UNKNOWN else dead - 1
 
     # --- reading -------------------------------------------------------------------------------------------
 
@@ -283,8 +292,10 @@ class Space:
         end = len(self.live)
         for thing in self.live[self.sorted_out : end]:
             if thing is not None:
-                thing._kind.objects.append(thing)
-        self.sorted_out = end
+                objects = thing._kind.objects
+                if not objects or objects[-1] is not thing:  # else an interrupt came right here
+                    objects.append(thing)
+            self.sorted_out += 1
 
     def extent(self, name: str) -> Iterator[Object]:
         """The objects of a class and of all that extend it."""
@@ -322,10 +333,15 @@ class Space:
         """Where the compiled triggers write down how to undo them."""
         return self.session.maintenance.engine.core.journal
 
+    def maintenance(self) -> Maintenance | None:
+        """What keeps the views that compiled triggers change; None: there are no such triggers."""
+        return self.session.maintenance
+
     def names(self, kind: Kind) -> dict[str, Any]:
         """What the source of a class refers to."""
         return {
             "S": self.session,
+            "M": self.maintenance(),
             "A": ALIVE,
             "dirty": self.work.dirty,
             "live": self.live,
@@ -336,6 +352,7 @@ class Space:
             "enter": self.enter,
             "work": self.work,
             "journal": self.work.journal.append,
+            "undoing": self.work.journal.extend,
             "snapshot": kind.snapshot,
             "rescue": self.rescue,
             "J": self.journal_of_triggers(),

@@ -11,6 +11,7 @@ object is not to read all that it leads to.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from types import TracebackType
@@ -99,7 +100,7 @@ class Changing:
         self.block: Block = space.db.transaction()
 
     def __enter__(self) -> Work:
-        transaction = self.block.__enter__()
+        transaction = self.block.enter(sys._getframe(1), self)
         try:
             transaction.require_open()
             self.space.fresh()
@@ -202,6 +203,9 @@ class StoredSpace(Space):
     def journal_of_triggers(self) -> list[Any]:
         return []
 
+    def maintenance(self) -> None:
+        return None
+
     # --- identities and handles ----------------------------------------------------------------------------
 
     def identity(self) -> int:
@@ -210,18 +214,20 @@ class StoredSpace(Space):
         self.last = max(self.last + 1, now)
         return self.last
 
-    def register(self, thing: Object) -> None:
+    def identify(self, thing: Object) -> None:
         thing.oid = self.identity()
+
+    def register(self, thing: Object) -> None:
         self.handles[thing.oid] = thing
 
     def bury(self, thing: Object, cls: type[Object]) -> None:
-        thing.__class__ = cls
         self.buried[thing.oid] = thing
         self.handles.pop(thing.oid, None)
+        thing.__class__ = cls
 
     def revive(self, thing: Object) -> None:
-        thing.__class__ = thing._kind.cls
         self.handles[thing.oid] = thing
+        thing.__class__ = thing._kind.cls
 
     def at(self, oid: int) -> Object | None:
         found = self.handles.get(oid)

@@ -5,7 +5,7 @@ Objects are changed in place, so reading one sees what is pending. The first cha
 down (`journal`). At the end, the rows of dirty objects before and after are compared: the net change of every table.
 
 Law. The journal's entries undone from the last to the first, and the noted values put back, leave every object and every
-collection as it was before the transaction.
+collection as it was before the transaction. Each entry says what is there in the end, so all of it can be done again.
 """
 
 from __future__ import annotations
@@ -95,8 +95,13 @@ class Work:
 
     # --- the end -------------------------------------------------------------------------------------------
 
+    @property
+    def is_dirty(self) -> bool:
+        """Whether there is something to commit or to undo."""
+        return bool(self.dirty or self.weights or self.journal)
+
     def undo(self) -> None:
-        """Everything as it was before the transaction; new objects are gone."""
+        """Everything as it was before the transaction; new objects are gone. Idempotent, also if it was interrupted."""
         for undo, a, b in reversed(self.journal):
             undo(a, b)
         for thing, values in self.dirty.items():

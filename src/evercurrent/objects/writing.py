@@ -172,11 +172,25 @@ def _other_end(kind: Kind, f: Field, held: str, comes: bool, undoable: bool) -> 
     return [*lines, f"    {do}({there}, self)"]
 
 
-def _attempt(body: list[str], rescue: list[str], traits: Traits) -> list[str]:
-    """Triggers, and what to do if one of them is stopped."""
+def _attempt(body: list[str], record: list[str], traits: Traits) -> list[str]:
+    """What a write does outside a transaction, and what happens if it is stopped: it is undone, and the views are rebuilt.
+
+    `record` writes down how to undo it, in the work of the database. It and the mark before it make no call of Python's, so
+    that a second interrupt cannot come between; from then on, whoever takes the lock next can do the rest.
+    """
     lines = ["try:", *(f"    {line}" for line in body), f"except BaseException as {PRIVATE}e:"]
-    lines += [f"    {line}" for line in (*rescue, f"{PRIVATE}rescue({PRIVATE}e, {traits.journal})", "raise")]
+    rescue = [f"{PRIVATE}M.torn = True", *record, f"{PRIVATE}rescue({PRIVATE}e, {traits.journal})", "raise"]
+    lines += [f"    {line}" for line in rescue]
     return [*lines, f"{PRIVATE}J.clear()"] if traits.journal else lines
+
+
+def _ends_record(kind: Kind, f: Field, held: str, was_there: bool) -> str:
+    """The entry of the journal that puts the other end back: the object was in its set, or was not."""
+    end = f.relationship
+    assert end is not None
+    position = list(kind.space.schema.properties(end.target)).index(end.inverse) + 1
+    back = f"{PRIVATE}add" if was_there else f"{PRIVATE}discard"
+    return f"*((({back}, {held}._{position}, self),) if {held} is not None else ()), "
 
 
 def _open(lines: list[str], end: str = "return") -> list[str]:
@@ -216,9 +230,14 @@ def setter_source(kind: Kind, f: Field, traits: Traits) -> str:
         quick += [
             f"{p}i{n}({columns_source(kind.sheets[n], {i: 'value'}, 'self.oid', w)})" for n, w in reading
         ]
-        if reading:
-            quick = _attempt(quick, [f"self._{i} = old"], traits)
         quick += _other_end(kind, f, "old", False, False) + _other_end(kind, f, "value", True, False)
+        if len(quick) > 1:
+            entries = f"({p}f{i}.slot.__set__, self, old), "
+            if f.relationship is not None:
+                entries += _ends_record(kind, f, "old", True) + _ends_record(kind, f, "value", False)
+            if noted:  # undone from the last to the first: when the slot is as it was
+                entries = f"({p}back.note, self, {p}f{i}), {entries}"
+            quick = _attempt(quick, [f"{p}undoing(({entries}))"], traits)
         lines += [f"        if {p}S.idle:", *_indented([*quick, "return"], 3)]
     pending = [
         f"if self not in {p}dirty:",
@@ -264,13 +283,19 @@ def constructor_source(kind: Kind, traits: Traits, make: bool = False) -> str:
         held = {f.position: local[f.position] for f in singles}
         quick, claim = _keys(kind, local)
         quick.append(f"{p}oid = len({p}live)")
-        triggers = [f"{p}i{n}({columns_source(kind.sheets[n], held, f'{p}oid', w)})" for n, w in traits.reads]
-        quick += _attempt(triggers, [], traits) if triggers else []
-        quick += join + noted + claim
+        quick.append(join[0])
+        steps = [f"{p}i{n}({columns_source(kind.sheets[n], held, f'{p}oid', w)})" for n, w in traits.reads]
+        steps += [*join[1:], *noted, *claim]
         for f in quick_ends:
-            quick += _other_end(kind, f, local[f.position], True, False)
+            steps += _other_end(kind, f, local[f.position], True, False)
+        entries = "".join(f"({p}keys{n}.pop, {p}k{n}, None), " for n in range(len(kind.keys)))
+        entries += "".join(_ends_record(kind, f, local[f.position], False) for f in quick_ends)
+        record = [f"{p}dirty[self] = None"] + ([f"{p}undoing(({entries}))"] if entries else [])
+        quick += _attempt(steps, record, traits) if len(steps) > 1 else steps
         lines += [f"        if {p}S.idle:", *_indented([*quick, end], 3)]
-    pending = [f"{p}oid = len({p}live)", f"{p}t.objects = {p}work", *join, f"{p}dirty[self] = None", *noted]
+    # Noted as new before it is there: whoever is interrupted in between can be undone.
+    pending = [f"{p}oid = len({p}live)", f"{p}t.objects = {p}work", join[0], f"{p}dirty[self] = None"]
+    pending += [*join[1:], *noted]
     for f in quick_ends:
         pending += _other_end(kind, f, local[f.position], True, True)
     lines += _indented(_open(pending, end), 2)

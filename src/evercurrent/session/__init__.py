@@ -7,6 +7,8 @@ rows of users    rows (in and out), locate (by key or whole), intake (Arrow, pan
 compiling        compile (queries to one program), query (once, from scratch), lineage (which part keeps a view)
 keeping          maintenance (engine, program, what is recomputed in full), assumptions, session (one database; commit),
                  transactions, subscriptions
+interrupts       lock (one thread at a time, whatever is interrupted), with_statement (whether one is still being executed),
+                 insist (repeats what undoes)
 statements       execute, definition (CREATE), dropping (DROP), installation (where a new catalog takes effect)
 handles          reading (what all have in common), tables, views, results
 what it says     verify, stats

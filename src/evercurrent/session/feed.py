@@ -2,7 +2,8 @@
 
 `insert(row)` and `delete(row)` take a row as the engine represents it (`data.values`: a tuple in column order, decimals as
 scaled integers, timestamps as naive UTC, arrays and structs as tuples), check nothing, and belong to no transaction: each
-call moves every view at once. A row that breaks a constraint, or is deleted without being there, leaves the database wrong.
+call moves every view at once. A row that breaks a constraint, or is deleted without being there, leaves the database wrong. So
+does an interrupt inside a call for a table that is not stored; for a stored one, the views are rebuilt from the tables.
 
 Where someone watches the table's views (subscribers, assertions, views that are recomputed in full) there is work that the
 compiled functions do not do: then each call is an ordinary transaction, with all its checks. For a stored table the rows are
@@ -55,8 +56,8 @@ class Feed:
                 return
             store = session.stores[self.table.lower()]
             trigger = session.maintenance.trigger
-            self.insert = _storing(store, trigger(self.table, 1), 1)
-            self.delete = _storing(store, trigger(self.table, -1), -1)
+            self.insert = _storing(session, store, trigger(self.table, 1), 1)
+            self.delete = _storing(session, store, trigger(self.table, -1), -1)
             if not store.table.stored:
                 session.forwarded.add(self.table.lower())
 
@@ -86,15 +87,20 @@ def is_watched(session: Session, table: str) -> bool:
     )
 
 
-def _storing(store: Store, trigger: Trigger, weight: int) -> Trigger:
-    """The trigger, and the store beside it."""
+def _storing(session: Session, store: Store, trigger: Trigger, weight: int) -> Trigger:
+    """The trigger, and the store beside it; if the trigger is stopped, the row is not stored and the views are rebuilt."""
     if not store.table.stored:
         return trigger
+    maintenance = session.maintenance
     primary, keys, references = store.primary, store.keys, store.references
     rows = store.rows
 
     def change(row: Row) -> None:
-        trigger(row)
+        try:
+            trigger(row)
+        except BaseException:
+            maintenance.torn = True
+            raise
         if primary is None:
             _count(rows, row, weight)
         elif weight > 0:

@@ -13,6 +13,7 @@ them is none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Input, Program
@@ -68,9 +69,10 @@ class Lazy:
         return self.engine.apply(moved, frozenset(watch))
 
     def commit(self) -> None:
-        moved, self._moved = self._moved, None
-        if moved:
-            self._waiting.append(moved)
+        if self._moved:
+            if not self._waiting or self._waiting[-1] is not self._moved:  # else an interrupt came right here
+                self._waiting.append(self._moved)
+            self._moved = None
             if len(self._waiting) >= FOLDED:
                 self._waiting = [self._net()]
         self.engine.commit()
@@ -78,6 +80,22 @@ class Lazy:
     def undo(self) -> None:
         self._moved = None
         self.engine.undo()
+
+    def settle_engine(self) -> None:
+        """Undoes what was neither committed nor undone. Idempotent."""
+        self._moved = None
+        self.engine.settle()
+
+    def state(self) -> tuple[Any, ...]:
+        """Everything that an installation replaces."""
+        return self.engine, self.engine.core, self._waiting, self.inputs, self.used
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        """Puts it back. Idempotent."""
+        self.engine, self.engine.core, self._waiting, self.inputs, self.used = state
+
+    def _wait_again(self, waiting: list[Mapping[str, ZSet | Iterable[tuple[Row, int]]]], _: None) -> None:
+        self._waiting = waiting
 
     def trigger(self, table: str, sign: int, also: Callable[[Row], object]) -> Callable[[Row], object]:
         """The fast path: one row, and what else it does."""
@@ -102,8 +120,10 @@ class Lazy:
         """Apply what waits; if that fails, it goes on waiting."""
         if self._waiting:
             self.engine.apply(self._net())
-            self.engine.commit()
+            # Part of the record: whoever undoes the engine makes the changes wait again.
+            self.engine.core.journal.append((self._wait_again, self._waiting, None))
             self._waiting = []
+            self.engine.commit()
 
     def rows(self, relation: str) -> ZSet:
         """The rows of a view as they are now; while a transaction is being committed, as it will have them."""

@@ -16,14 +16,34 @@ from evercurrent.catalog.dependencies import base_tables, view_order
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.live.engine import LiveEngine
 from evercurrent.engine.live.lent import Lender
+from evercurrent.errors import TransactionError
 from evercurrent.session.assumptions import HARMLESS, Verdict, examine_parents
 from evercurrent.session.compile import Design, compile_all, hybrid_relations
+from evercurrent.session.insist import insist
 from evercurrent.session.lazy import Lazy
 from evercurrent.session.query import run_query
 from evercurrent.session.store import Store
 
 Contents = Callable[[str], ZSet]
 """The rows of a table, or of a view that is recomputed in full, by its name."""
+
+
+class _Installed:
+    """What an installation replaces."""
+
+    __slots__ = ("catalog", "core", "design", "engine", "full", "lazy", "lazy_state")
+
+    def __init__(self, of: Maintenance) -> None:
+        self.catalog, self.design, self.full = of.catalog, of.design, of.full
+        self.engine, self.core = of.engine, of.engine.core
+        self.lazy, self.lazy_state = of.lazy, of.lazy.state()
+
+    def put_back(self, into: Maintenance) -> None:
+        """Makes it be there again. Idempotent."""
+        self.engine.core = self.core
+        self.lazy.restore(self.lazy_state)
+        into.catalog, into.design, into.full = self.catalog, self.design, self.full
+        into.engine, into.lazy = self.engine, self.lazy
 
 
 class Maintenance:
@@ -38,6 +58,9 @@ class Maintenance:
         self._full_before: dict[str, ZSet] = {}
         self.notes: list[str] = []
         self.lender: Lender | None = None  # who holds rows of tables as objects
+        self.outdated = False  # whether compiled functions that were given out are not those of this program
+        self.torn = False  # whether a compiled function without a journal was stopped halfway
+        self._before: _Installed | None = None  # what was there before an installation that is not finished
 
     # --- installing ----------------------------------------------------------------------------------------
 
@@ -58,23 +81,30 @@ class Maintenance:
         }
         full = self._recompute(catalog, tables, set(design.recomputed) - set(kept), kept)
         try:
+            self._before = _Installed(self)
             if emptied:
                 self.engine.apply({name: -rows for name, rows in emptied.items()})
             contents: Contents = lambda name: full[name] if name in full else tables(name)  # noqa: E731
             hybrid = hybrid_relations(catalog, design.program)
             self.engine.install(design.program, lambda name: contents(name).items(), hybrid, self.lender)
             self.lazy.install(design.later, contents)
+            self.engine.commit()
+            self.outdated = True
+            self.catalog, self.design, self.full = catalog, design, full
+            self._before = None
         except BaseException:
-            self.engine.undo()
+            insist(self.settle)
             raise
-        self.engine.commit()
-        self.catalog, self.design, self.full = catalog, design, full
 
     def rebuild(self, tables: Contents) -> None:
-        """Find every state anew from the tables."""
-        catalog, design = self.catalog, self.design
-        self.design, self.engine, self.lazy, self.full = Design(), LiveEngine(), Lazy(), {}
-        self.install(catalog, design, tables)
+        """Computes every state from the tables. Until that has succeeded, `torn` says that it must be done."""
+        self.torn = True
+        made = Maintenance()
+        made.lender, made.notes = self.lender, self.notes
+        made.install(self.catalog, self.design, tables)
+        self.outdated = True
+        _Installed(made).put_back(self)
+        self.torn = False
 
     def examine(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store]) -> Verdict:
         """Checks a transaction against what the program assumes of parents and children."""
@@ -105,6 +135,8 @@ class Maintenance:
         self, deltas: Mapping[str, ZSet], tables: Contents, watch: Iterable[str], verdict: Verdict
     ) -> dict[str, ZSet]:
         """Applies the changes of tables to all views; returns the changes of the watched views and assertions."""
+        if not self.is_settled:
+            self.settle()
         result = self._apply_full(deltas, tables) if self.design.recomputed else {}
         views = self.design.program.views
         watched = {name: views[name] for name in watch if name in views}
@@ -134,6 +166,32 @@ class Maintenance:
         result = {name: change for name in stale if (change := new[name] - self.full[name])}
         self._full_before, self.full = self.full, new
         return result
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no transaction or installation is under way, or was stopped on its way."""
+        return (
+            self.engine.core.phase == "settled"
+            and self.lazy.engine.core.phase == "settled"
+            and self._before is None
+            and not self.torn
+        )
+
+    def settle(self) -> None:
+        """Undoes what was neither committed nor undone, and rebuilds what an interrupt may have damaged. Idempotent."""
+        if self._before is not None:
+            self._before.put_back(self)
+            self._before = None
+        if not self.is_settled:
+            if self._full_before:
+                self.full, self._full_before = self._full_before, {}
+            self.lazy.settle_engine()
+            self.engine.settle()
+
+    def require_whole(self) -> None:
+        """Refuses to commit what somebody interrupted while it was read inside the transaction."""
+        if "moving" in (self.engine.core.phase, self.lazy.engine.core.phase):
+            raise TransactionError("the transaction is undone: a read of a view within it was interrupted")
 
     def commit(self) -> None:
         if self._full_before:

@@ -119,16 +119,14 @@ class SessionOwner(QueryOwner):
         """An anonymous view is not referenced any more. It goes now, or at the next moment when that is possible."""
         self.waiting.append(name)
         # The collector may call this in the middle of anything that holds the lock.
-        if getattr(self.session.lock, "_is_owned", bool)():
+        if self.session.is_locked:
             return
-        if self.session.lock.acquire(blocking=False):
+        with self.session.lock:
             try:
                 if self.session.transaction is None and self.session.committing is None:
                     self.sweep()
             except (QueryError, TransactionError):
                 self.waiting.append(name)
-            finally:
-                self.session.lock.release()
 
 
 class Watching(Subscription):

@@ -9,12 +9,14 @@
 
 Whatever raises before the commit, an interrupt included, leaves the database as it was. One lock guards everything: a
 transaction holds it from its beginning to its end.
+
+Law. `committing` is set before the first store changes and cleared after the last step of `settle`. So whatever stops a commit,
+and however often, the record of what is to be finished or undone stays until that is done; and until then nobody gets the
+lock without doing it.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 from weakref import WeakSet
 
@@ -23,11 +25,18 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.lookup import require_table, require_view
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.data.zset import Row, ZSet
-from evercurrent.errors import ConstraintError, QueryError, TransactionError, UnsupportedError
+from evercurrent.errors import (
+    ConstraintError,
+    InternalError,
+    QueryError,
+    TransactionError,
+    UnsupportedError,
+)
 from evercurrent.session.compile import assertion_key
 from evercurrent.session.constraints import examine
+from evercurrent.session.insist import insist
+from evercurrent.session.lock import Hold, Lock
 from evercurrent.session.maintenance import Maintenance
-from evercurrent.session.patch import Patch
 from evercurrent.session.query import reference, run_query
 from evercurrent.session.rows import RowReader, give_rows, row_writer
 from evercurrent.session.rules import SAMPLE, RowRules
@@ -44,7 +53,7 @@ class Session:
     """The state behind a `Database`. Dictionaries of tables are by lower-cased name."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self._lock = Lock(self.settle_first)
         self.catalog = Catalog()
         self.stores: dict[str, Store] = {}
         self.readers: dict[str, RowReader] = {}
@@ -62,6 +71,16 @@ class Session:
 
     # --- transactions --------------------------------------------------------------------------------------
 
+    @property
+    def lock(self) -> Hold:
+        """What `with session.lock:` takes: nobody else is inside, and what was interrupted is put right."""
+        return self._lock.hold()
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether some thread is inside."""
+        return self._lock.is_held()
+
     def changing(self) -> Block:
         """The transaction for one call of the user: the open one, or one for this call alone."""
         return Block(self, True)
@@ -69,88 +88,122 @@ class Session:
     def open_transaction(self) -> Transaction | None:
         """The transaction that is open, if one is; refuses while another is being committed."""
         if self.committing is not None:
-            if self.committing.is_running:
-                raise TransactionError(
-                    "a subscriber that is called before the commit cannot change the database",
-                    hint='subscribe with when="after": what it changes then is the next transaction',
-                )
-            self.committing = None
-        if self.transaction is not None and not self.transaction.is_running:
-            self.transaction = None
+            raise TransactionError(
+                "a subscriber that is called before the commit cannot change the database",
+                hint='subscribe with when="after": what it changes then is the next transaction',
+            )
         return self.transaction
 
     def commit(self, transaction: Transaction) -> None:
-        """Commit, and tell everyone; or raise, and everything is as it was."""
+        """Commits and notifies subscribers; or raises, and everything is as it was."""
         transaction.require_open()
         try:
             self._commit(transaction)
         except BaseException:
-            if transaction.status != "committed":
-                transaction.abandon("failed")
-            else:  # an interrupt in the last moment: it stands
-                self.subscribers.after(transaction.changes)
+            try:
+                insist(self.settle)
+            finally:
+                if transaction.status == "committed":  # an interrupt in the last moment: it stands
+                    self.subscribers.deliver()
+                else:
+                    transaction.abandon("failed")
             raise
-        self.subscribers.after(transaction.changes)
+        self.subscribers.deliver()
 
     def _commit(self, transaction: Transaction) -> None:
         deltas = transaction.deltas()
         patches = transaction.objects.patches() if transaction.objects is not None else []
-        if not deltas:
-            for patch in patches:
-                patch.apply()
-            transaction.abandon("committed")
-            return
-        patches += examine(self.stores, self.rules, deltas, self.children)
-        named = {self.stores[name].table.name: delta for name, delta in deltas.items()}
-        verdict = self.maintenance.examine(deltas, self.stores)
-        if verdict.broken:
-            verdict = self.maintenance.relax(deltas, self.stores, self.table_rows)
-            self.refresh_feeds()
-        try:
-            self.committing = transaction
-            for patch in patches:
-                patch.apply()
+        if deltas:
+            patches += examine(self.stores, self.rules, deltas, self.children)
+            verdict = self.maintenance.examine(deltas, self.stores)
+            if verdict.broken:
+                verdict = self.maintenance.relax(deltas, self.stores, self.table_rows)
+                self.refresh_feeds()
+        transaction.tables, transaction.patches = tuple(deltas), patches
+        self.committing = transaction  # from here on, `settle` has something to finish or to undo
+        for patch in patches:
+            patch.apply()
+        if deltas:
+            named = {self.stores[name].table.name: delta for name, delta in deltas.items()}
             moved = self.maintenance.apply(named, self.table_rows, self._watched(), verdict)
             if moved:
                 self._check_assertions(moved)
             if self.subscribers.watched:
-                transaction.changes = self._changes({**named, **moved}, self.number + 1)
-                self.subscribers.before(transaction.changes)
+                changes = self._changes({**named, **moved}, self.number + 1)
+                self.subscribers.before(changes)
+                transaction.notices = self.subscribers.notices(changes)
+            self.maintenance.require_whole()
             transaction.number = self.number + 1
-            transaction.status = "committed"  # this decides
-            self._conclude(transaction, deltas)
-        except BaseException:
-            if transaction.status == "committed":
-                self._conclude(transaction, deltas)
-            else:
-                transaction.number = None
-                self._undo(patches)
-            raise
-        finally:
-            self.committing = None
+        transaction.status = "committed"  # this decides
+        self.settle()
 
-    def _conclude(self, transaction: Transaction, deltas: Iterable[str]) -> None:
-        """What follows from the decision; done twice, it is done once."""
-        assert transaction.number is not None
-        self.maintenance.commit()
-        self.number = transaction.number
-        for name in deltas:
+    def settle(self) -> None:
+        """Finishes the transaction that was decided, or undoes the one that was not. Idempotent.
+
+        If an interrupt stops it, `committing` and the states of the engines say that it must be called again; whoever takes
+        the lock next does so before anything is read (`settle_first`).
+        """
+        transaction = self.committing
+        if transaction is not None:
+            if transaction.status == "committed":
+                self._conclude(transaction)
+            else:
+                self.maintenance.undo()
+                for patch in transaction.patches:
+                    patch.undo()
+        self.maintenance.settle()
+        self.committing = None
+
+    def _conclude(self, transaction: Transaction) -> None:
+        """Does what follows from the decision. Idempotent."""
+        if transaction.number is not None:
+            self.maintenance.commit()
+            self.number = transaction.number
+        for name in transaction.tables:
             if not self.stores[name].table.stored:
                 self.forwarded.add(name)
         transaction.pending = {}
         if transaction.objects is not None:
             transaction.objects.clear()
+        if transaction.notices is not None:
+            self.subscribers.announce(transaction.notices)
 
-    def _undo(self, patches: list[Patch]) -> None:
-        """Everything as it was; an impatient second interrupt must wait."""
-        while True:
-            try:
-                self.maintenance.undo()
-                for patch in patches:
-                    patch.undo()
-                return
-            except KeyboardInterrupt:
-                continue
+    def settle_first(self) -> None:
+        """Puts right what an interrupted transaction has left. Runs when the lock is taken: nobody is inside."""
+        space = self.space
+        left = self.transaction is not None or self.committing is not None or not self.idle
+        if (
+            not left
+            and self.maintenance.is_settled
+            and not self.maintenance.outdated
+            and (space is None or not space.work.is_dirty)
+            and not self.subscribers.is_delivering
+        ):
+            return
+        try:
+            self._settle_leftovers()
+        except Exception as problem:
+            raise InternalError(
+                f"the database could not be put right after an interrupt: {type(problem).__name__}: {problem}",
+                hint="nothing can be read until it is; every call tries again",
+            ) from problem
+
+    def _settle_leftovers(self) -> None:
+        try:
+            self.settle()
+        except Exception:  # the tables are the truth
+            for patch in self.committing.patches if self.committing is not None else ():
+                patch.undo()
+            self.maintenance.rebuild(self.table_rows)
+            self.committing = None
+        if self.space is not None and self.space.work.is_dirty:
+            self.space.work.undo()
+        if self.maintenance.torn:
+            self.rebuild()
+        if self.maintenance.outdated:
+            self.refresh_feeds()
+        self.subscribers.is_delivering = False
+        self.transaction, self.idle = None, True
 
     def _watched(self) -> list[str]:
         names = self.subscribers.watched
@@ -250,10 +303,12 @@ class Session:
 
     def refresh_feeds(self) -> None:
         """What feeds may leave out depends on views and subscriptions."""
+        self.maintenance.outdated = True
         for feed in list(self.feeds):
             feed.refresh()
         if self.space is not None:
             self.space.refresh()
+        self.maintenance.outdated = False
 
     def rebuild(self) -> None:
         """Find everything that is kept anew from the tables: after a compiled function was stopped halfway."""

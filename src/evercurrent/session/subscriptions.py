@@ -7,6 +7,9 @@ it. `when="after"`: when the transaction stands; one that raises is reported and
 A subscriber that is called after the commit may itself change the database. What it does is committed at once, as the
 next transaction, and is told to everyone when all have heard of the present one. So every subscriber hears of all
 transactions in their order.
+
+Law. A subscriber after the commit is called exactly once for a transaction that stands, and never for one that does not. If an
+interrupt comes between two calls, the others are made after the next transaction.
 """
 
 from __future__ import annotations
@@ -16,8 +19,11 @@ import warnings
 from collections import deque
 from collections.abc import Callable
 from functools import cached_property
+from itertools import starmap
+from operator import call
 from typing import Literal
 
+from evercurrent.callables import require_callable
 from evercurrent.data.zset import Row, ZSet
 
 log = logging.getLogger("evercurrent")
@@ -61,6 +67,22 @@ class Change:
 Callback = Callable[[Change], object]
 
 
+class Notice(tuple[Callback, Change]):
+    """One call to be made, `callback(change)`, for a subscription."""
+
+    subscription: Subscription
+
+    @classmethod
+    def to(cls, subscription: Subscription, change: Change) -> Notice:
+        made = cls((subscription.callback, change))
+        made.subscription = subscription
+        return made
+
+
+Notices = deque[Notice]
+"""The calls for one transaction, in their order."""
+
+
 class Subscription:
     """What `subscribe` returns: call `cancel()` to hear no more. Also a context manager."""
 
@@ -93,10 +115,11 @@ class Subscribers:
         self._all: list[Subscription] = []
         self.watched: frozenset[str] = frozenset()
         """The names of the relations that someone watches."""
-        self._queue: deque[tuple[Subscription, Change]] = deque()
-        self._telling = False
+        self._queue: deque[Notices] = deque()
+        self.is_delivering = False
 
     def add(self, name: str, callback: Callback, when: When) -> Subscription:
+        require_callable(callback, f"subscribe to {name}", "give a function of one argument, the change")
         subscription = Subscription(self, name, callback, when)
         self._all.append(subscription)
         self._note()
@@ -123,29 +146,48 @@ class Subscribers:
             if subscription.when == "before" and change is not None and subscription.active:
                 subscription.callback(change)
 
+    def notices(self, changes: dict[str, Change]) -> Notices:
+        """The calls to be made after the commit."""
+        found = [(s, changes[s.name]) for s in self._all if s.when == "after" and s.name in changes]
+        return deque(Notice.to(subscription, change) for subscription, change in found)
+
+    def announce(self, notices: Notices) -> None:
+        """Puts the calls for a transaction into the queue. Idempotent, for the calls that are made are taken out of `notices`."""
+        if notices:
+            self._queue.append(notices)
+
     def after(self, changes: dict[str, Change]) -> None:
-        """Tell everyone else; and first, if we are in the middle of telling, what is still to be told."""
-        for subscription in self._all:
-            change = changes.get(subscription.name)
-            if subscription.when == "after" and change is not None:
-                self._queue.append((subscription, change))
-        if self._telling or not self._queue:
+        """Notifies everyone who wants to be notified after the commit."""
+        self.announce(self.notices(changes))
+        self.deliver()
+
+    def deliver(self) -> None:
+        """Makes the calls that are in the queue, unless a call of it is just being made."""
+        if self.is_delivering or not self._queue:
             return
-        self._telling = True
         problems: list[str] = []
         try:
+            self.is_delivering = True
             while self._queue:
-                subscription, change = self._queue.popleft()
-                if not subscription.active:
-                    continue
-                try:
-                    subscription.callback(change)
-                except Exception as problem:
-                    said = f"a subscriber to {change.name} raised {type(problem).__name__}: {problem}"
-                    log.warning(said, exc_info=True)
-                    problems.append(f"{said} (transaction {change.transaction} stands)")
+                notices = self._queue[0]
+                if not notices:
+                    self._queue.popleft()
+                elif not notices[0].subscription.active:
+                    notices.popleft()
+                else:
+                    self._call(notices, problems)
         finally:
-            self._telling = False
-        # Only now: where warnings are errors, this raises, and by now everyone has heard.
+            self.is_delivering = False
+        # Only now: where warnings are errors, this raises, and by now everyone has been notified.
         for text in problems:
             warnings.warn(text, SubscriberWarning, stacklevel=2)
+
+    def _call(self, notices: Notices, problems: list[str]) -> None:
+        change = notices[0][1]
+        try:
+            # One step for an interrupt: either the call is still in the queue, or the callback has been entered.
+            next(starmap(call, iter(notices.popleft, None)))
+        except Exception as problem:
+            said = f"a subscriber to {change.name} raised {type(problem).__name__}: {problem}"
+            log.warning(said, exc_info=True)
+            problems.append(f"{said} (transaction {change.transaction} stands)")

@@ -2,22 +2,32 @@
 
 A transaction inside another one joins it: there is one commit, at the end of the outermost block, and no savepoints. If
 an inner block fails, nothing of the whole transaction can be committed any more, even if the exception is caught.
+
+Law. An interrupt may be raised at any instruction, the first one of `__exit__` included. Wherever that is, the transaction is
+committed or it is not, and nobody joins it any more: the lock is given up by whoever comes next (`lock`), who then finishes or
+undoes what was left (`Session.settle`). Inside a transaction, a block that was entered and never left keeps it from being
+committed (`Transaction.inner`), since nobody knows what the call has changed. One thing is not caught: an attribute of an
+object that is written after an interrupt at the very first instruction of `__exit__`, and before any other use of the
+database, is undone together with that transaction.
 """
 
 from __future__ import annotations
 
-from types import TracebackType
+import sys
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Literal
-from weakref import ref
 
 from evercurrent.data.zset import ZSet
 from evercurrent.errors import TransactionError
+from evercurrent.session.insist import insist
+from evercurrent.session.lock import Hold
 from evercurrent.session.pending import Pending
 
 if TYPE_CHECKING:
     from evercurrent.objects.work import Work
+    from evercurrent.session.patch import Patch
     from evercurrent.session.session import Session
-    from evercurrent.session.subscriptions import Change
+    from evercurrent.session.subscriptions import Notices
 
 Status = Literal["open", "committed", "rolled back", "failed"]
 
@@ -25,22 +35,20 @@ Status = Literal["open", "committed", "rolled back", "failed"]
 class Transaction:
     """One transaction. `number` is given when it is committed (None where nothing had changed)."""
 
-    __slots__ = ("__weakref__", "_block", "_session", "changes", "number", "objects", "pending", "status")
+    __slots__ = (
+        "__weakref__", "_session", "inner", "notices", "number", "objects", "patches", "pending", "status", "tables"
+    )  # fmt: skip
 
-    def __init__(self, session: Session, block: Block) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        # Weak: if an interrupt keeps the block from ending as it should, the transaction ends with it all the same.
-        self._block = ref(block)
         self.pending: dict[str, Pending] = {}
         self.objects: Work | None = None  # what it has changed of the objects
         self.status: Status = "open"
         self.number: int | None = None
-        self.changes: dict[str, Change] = {}
-
-    @property
-    def is_running(self) -> bool:
-        """Whether the block that began it is still there."""
-        return self._block() is not None
+        self.inner = 0  # how many blocks have joined it and are not left
+        self.tables: tuple[str, ...] = ()  # those that it changes, when it is being committed
+        self.patches: list[Patch] = []
+        self.notices: Notices | None = None  # for the subscribers after the commit
 
     def on(self, table: str) -> Pending:
         """The pending change of a table, by its lower-cased name."""
@@ -79,14 +87,12 @@ class Transaction:
         self.require_open()
         self.abandon("rolled back")
 
-    def abandon(self, status: Status) -> None:
+    def abandon(self, status: Literal["rolled back", "failed"]) -> None:
+        """Ends it without a commit: nothing that it has changed stays."""
         self.status = status
         self.pending = {}
         if self.objects is not None:
-            if status == "committed":
-                self.objects.clear()
-            else:
-                self.objects.undo()
+            insist(self.objects.undo)
             self.objects = None
 
     def __repr__(self) -> str:
@@ -101,48 +107,68 @@ class Block:
     inside an open transaction does not fail the transaction.
     """
 
-    __slots__ = ("__weakref__", "_alone", "_owner", "_session")
+    __slots__ = ("__weakref__", "_alone", "_hold", "_joined", "_session", "_transaction")
 
     def __init__(self, session: Session, alone: bool = False) -> None:
         self._session = session
         self._alone = alone
-        self._owner = False
+        self._hold: Hold = session.lock
+        self._transaction: Transaction | None = None  # the one that this block began
+        self._joined: Transaction | None = None
 
     def __enter__(self) -> Transaction:
+        return self.enter(sys._getframe(1), self)
+
+    def enter(self, frame: FrameType, manager: object) -> Transaction:
+        """Begins or joins a transaction, for the `with` statement of the manager in the frame."""
         session = self._session
-        session.lock.acquire()
         try:
+            self._hold.take(frame, manager)
             open_one = session.open_transaction()
             if open_one is not None:
                 open_one.require_open()
+                self._joined = open_one
+                open_one.inner += 1
                 return open_one
-            self._owner = True
+            self._transaction = made = Transaction(session)
             session.idle = False
-            session.transaction = Transaction(session, self)
-            return session.transaction
+            session.transaction = made
+            return made
         except BaseException:
-            if self._owner:
-                session.transaction, session.idle = None, True
-            session.lock.release()
+            self._leave()
             raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        session = self._session
         try:
-            transaction = session.transaction
-            if transaction is None:
-                return
-            # Whoever is interrupted in the middle of a call cannot say what it has changed.
-            excused = self._alone and not self._owner and isinstance(error, Exception)
-            if error is not None and transaction.status == "open" and not excused:
-                transaction.abandon("failed")
-            if self._owner:
-                session.transaction = None
-                if error is None and transaction.status != "rolled back":
-                    session.commit(transaction)
+            if self._joined is not None:
+                # Whoever is interrupted in the middle of a call cannot say what it has changed.
+                excused = self._alone and isinstance(error, Exception)
+                if error is not None and self._joined.status == "open" and not excused:
+                    self._joined.abandon("failed")
+                self._joined.inner -= 1
+            elif self._transaction is not None:
+                self._end(self._transaction, error)
         finally:
-            if self._owner:
-                session.idle = session.committing is None
-            session.lock.release()
+            self._leave()
+
+    def _end(self, transaction: Transaction, error: BaseException | None) -> None:
+        session = self._session
+        if transaction.inner and transaction.status == "open":
+            transaction.abandon("failed")
+        session.transaction = None
+        if error is not None:
+            if transaction.status == "open":
+                transaction.abandon("failed")
+        elif transaction.status != "rolled back":
+            session.commit(transaction)
+
+    def _leave(self) -> None:
+        """Gives up what this block has taken."""
+        session, made = self._session, self._transaction
+        if made is not None:
+            if session.transaction is made:
+                session.transaction = None
+            session.idle = session.transaction is None and session.committing is None
+        self._hold.release()

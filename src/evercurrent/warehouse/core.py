@@ -12,7 +12,6 @@ Whatever raises before the commit leaves nothing behind but files that no versio
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -36,6 +35,7 @@ from evercurrent.engine.spark.pool import TooLarge
 from evercurrent.errors import QueryError, TransactionError
 from evercurrent.session.compile import ASSERTION, Design
 from evercurrent.session.constraints import children_of, examine
+from evercurrent.session.lock import Hold, Lock
 from evercurrent.session.rows import RowReader
 from evercurrent.session.rules import RowRules
 from evercurrent.session.session import broken_assertion
@@ -70,7 +70,10 @@ class Core:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.progress = Progress(engine.session)
-        self.lock = threading.RLock()
+        self._lock = Lock(self.settle_first)
+        self._looked_from: Snapshot | None = (
+            None  # what was current before subscribers looked at what is about to be
+        )
         self.version = 0
         self.snapshot = Snapshot()
         self.catalog = Catalog()
@@ -90,6 +93,15 @@ class Core:
         self.functions = HandedOver()  # what the program lets definitions call
         self.draft: Draft | None = None  # definitions that are not committed yet
         self.published: dict[str, int] = {}  # the version at which each view is known to be published
+
+    @property
+    def lock(self) -> Hold:
+        """What `with core.lock:` takes: nobody else is inside."""
+        return self._lock.hold()
+
+    def current_hold(self) -> Hold:
+        """The hold that owns the lock."""
+        return self._lock.last()
 
     @property
     def definitions(self) -> tuple[Mapping[str, Any], ...]:
@@ -215,11 +227,19 @@ class Core:
     @contextmanager
     def looking_at(self, snapshot: Snapshot) -> Iterator[None]:
         """Read what is about to be committed; nothing can be changed meanwhile."""
-        before, self.snapshot, self.committing = self.snapshot, snapshot, True
+        self._looked_from = self.snapshot
         try:
+            self.snapshot, self.committing = snapshot, True
             yield
         finally:
+            self.settle_first()
+
+    def settle_first(self) -> None:
+        """Puts back what was current before somebody looked ahead. Runs when the lock is taken, too. Idempotent."""
+        before = self._looked_from
+        if before is not None:
             self.snapshot, self.committing = before, False
+            self._looked_from = None
 
     def require_idle(self) -> None:
         """Refuse changes by those who are asked before a commit."""

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
+from evercurrent.callables import require_callable
 from evercurrent.catalog.nodes import Mode, is_part
 from evercurrent.data.zset import ZSet
 from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
@@ -110,6 +111,8 @@ class Warehouse(PythonFace, StoredFace):
 
     def listen(self, progress: Listener | bool | None) -> None:
         """Call a function with the name of each stage of a run; False: no one, None: a line on a terminal."""
+        if progress is not None and not isinstance(progress, bool):
+            require_callable(progress, "progress", "give a function of the name of a stage, or True or False")
         self._core.progress.listener = progress
 
     def reload(self) -> int:

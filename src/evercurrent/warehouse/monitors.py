@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from evercurrent.callables import require_callable
 from evercurrent.data.zset import ZSet
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.kept import Store
@@ -85,8 +86,7 @@ def subscribe(core: Core, name: str, callback: Callback, when: When, past: Past 
         raise QueryError(f'when must be "before" or "after", not {when!r}')
     if past is not None and when == "before":
         raise QueryError('since is for when="after": what is committed cannot be refused')
-    if not callable(callback):
-        raise QueryError(f"{callback!r} cannot be called", hint="give a function of one argument, the change")
+    require_callable(callback, f"subscribe to {name}", "give a function of one argument, the change")
     for version, listed in sorted((past or {}).items()):
         change = change_of(core, name, listed, version)
         if change is not None:

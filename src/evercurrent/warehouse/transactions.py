@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from types import TracebackType
+import sys
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from evercurrent.data.zset import Row, ZSet
@@ -28,6 +29,7 @@ class Transaction:
         self.status = "open"
         self.record: RunRecord | None = None
         self.objects: Work | None = None  # what it has changed of the objects
+        self.hold = core.current_hold()  # it is over when the block that began the transaction is left
 
     def on(self, table: str) -> Pending:
         """The pending change of a table, by its lower-cased name."""
@@ -84,20 +86,39 @@ class Block:
     def __init__(self, db: Warehouse, batch: str | None = None) -> None:
         self.db = db
         self.batch = batch
-        self.owner = False
+        self.hold = db._core.lock
+        self.begun: Transaction | None = None  # the transaction that this block began
 
     def __enter__(self) -> Transaction:
-        self.db._core.lock.acquire()
+        return self.enter(sys._getframe(1), self)
+
+    def enter(self, frame: FrameType, manager: object) -> Transaction:
+        """Begins or joins a transaction, for the `with` statement of the manager in the frame.
+
+        The lock is given back by `leave`, whatever raises here. If an interrupt keeps `__exit__` from running at all, the next
+        user finds the lock abandoned, and the transaction with it (`session.lock`).
+        """
         try:
-            self.db._core.require_idle()
+            self.hold.take(frame, manager)
+            left, core = self.db._transaction, self.db._core
+            if left is not None and left.hold.over:
+                left.status, self.db._transaction = "failed", None
+                left.end_objects()
+            core.require_idle()
+            if self.db._transaction is None:
+                core.engine.pool.mark()
+                self.begun = Transaction(core, self.batch)
+                self.db._transaction = self.begun
+            return self.db._transaction
         except BaseException:
-            self.db._core.lock.release()
+            self.leave()
             raise
-        if self.db._transaction is None:
-            self.owner = True
-            self.db._core.engine.pool.mark()
-            self.db._transaction = Transaction(self.db._core, self.batch)
-        return self.db._transaction
+
+    def leave(self) -> None:
+        """Gives up what this block has taken. Idempotent."""
+        if self.begun is not None and self.db._transaction is self.begun:
+            self.db._transaction = None
+        self.hold.release()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -107,7 +128,7 @@ class Block:
             assert transaction is not None
             if error is not None and transaction.status == "open":
                 transaction.status = "failed"
-            if not self.owner:
+            if self.begun is None:
                 return
             self.db._transaction = None
             if error is None and transaction.status == "failed":
@@ -123,6 +144,8 @@ class Block:
                     transaction.record = self.db._commit_rows(deltas, transaction)
                 transaction.status = "committed"
         finally:
-            if self.owner and self.db._transaction is None and transaction is not None:
-                transaction.end_objects()
-            self.db._core.lock.release()
+            try:
+                if self.begun is not None:
+                    self.begun.end_objects()
+            finally:
+                self.leave()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, State
@@ -24,11 +24,16 @@ from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint
 from evercurrent.engine.live.runtime.journal import Entry, undo
 from evercurrent.engine.live.runtime.ordered import Groups
 from evercurrent.engine.live.triggers import Triggers
+from evercurrent.errors import EvercurrentError
 from evercurrent.term.emit.load import forget, load
 from evercurrent.term.failing import can_fail
 from evercurrent.term.walk import columns_of
 
 Run = Callable[[Iterable[tuple[Row, int]]], None]
+
+Phase = Literal["settled", "moving", "ahead"]
+"""Settled: as committed. Moving: a transaction, or what undoes it, is under way or was stopped. Ahead: it is applied, and neither
+committed nor undone."""
 
 
 @dataclass(slots=True)
@@ -62,7 +67,7 @@ class Core:
             if isinstance(r, Fixpoint)
         }
         self.loans = [s.loan for s in self.storages.values() if s.loan is not None]
-        self.ahead = False  # whether a transaction is applied that is neither committed nor undone
+        self.phase: Phase = "settled"
         self.groups: dict[str, Groups] = {}
         for r in program.relations:
             if isinstance(r, Keyed) and not isinstance(r.function, Finalize):
@@ -218,11 +223,19 @@ class Core:
             if isinstance(r, Keyed) and isinstance(r.function, Finalize) and r.function.scalar:
                 self.emitter.namespace.objects[f"t{self.emitter.numbers[r.name]}"][()] = None
 
-    def undo(self) -> None:
+    def undo(self, repairing: bool = False) -> None:
+        """Takes back what the journal says. Idempotent; until it has come to its end, `phase` says so."""
+        self.phase = "moving"
         undo(self.journal)
         self._forget_deltas()
         self.let_go()
-        self.ahead = False
+        if repairing:
+            self.repair()
+        self.phase = "settled"
+
+    def settle(self) -> None:
+        """Takes back what was neither committed nor undone, wherever it was stopped. Idempotent."""
+        self.undo(repairing=True)
 
     def hold(self, rows: Callable[[Loan], Mapping[Any, Row | None]]) -> None:
         """Let lent states show these rows by their keys, whatever the things hold by now."""
@@ -244,26 +257,30 @@ class Core:
         """Run the stages that have waited; all or nothing, and undone with the transaction that is open, if one is."""
         if not any(self.waiting) and not any(self.lone):
             return
-        begin = len(self.journal)
-        for table in (*self.waiting, *self.lone):
-            if table:
-                self.journal.append((restore, table, dict(table)))
-        settled = self.ahead or any(map(len, self.loans))
-        if not settled:
-            self.hold(lambda loan: loan.lent.before())
+        begin, phase = len(self.journal), self.phase
+        self.phase = "moving"
+        settled = phase != "settled" or any(map(len, self.loans))
         try:
+            for table in (*self.waiting, *self.lone):
+                if table:
+                    self.journal.append((restore, table, dict(table)))
+            if not settled:
+                self.hold(lambda loan: loan.lent.before())
             self._flusher(not any(map(len, self.loans)))()
-        except BaseException:
-            tail = self.journal[begin:]
-            del self.journal[begin:]
-            undo(tail)
+        except BaseException as error:
+            undo(self.journal, begin)
             self._forget_deltas()
-            raise
-        finally:
             if not settled:
                 self.let_go()
+            if not isinstance(error, EvercurrentError):
+                self.repair()
+            self.phase = phase
+            raise
+        if not settled:
+            self.let_go()
         if not begin:
             self.journal.clear()
+        self.phase = phase
 
     def repair(self) -> None:
         """Build anew what is derived from the dictionaries."""

@@ -20,7 +20,7 @@ from evercurrent.engine.live.layout import Storage, lay_out
 from evercurrent.engine.live.lean import lean
 from evercurrent.engine.live.lent import Lender, before, loans
 from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint
-from evercurrent.errors import InternalError
+from evercurrent.errors import EvercurrentError, InternalError
 
 Contents = Callable[[str], Iterable[tuple[Row, int]]]
 Delta = ZSet | Iterable[tuple[Row, int]]
@@ -143,34 +143,48 @@ class LiveEngine:
         `together` are parts of the deltas whose deletions and insertions are one step: no rule of another input runs in between.
         """
         core = self.core
+        if core.phase == "moving":
+            core.settle()
         core.journal.clear()
-        core.ahead = False
+        core.phase = "moving"
+        try:
+            moved_by = self._move(core, deltas, watch, together)
+        except BaseException as error:
+            # Rules fail where nothing is half done; anything else may have stopped in the middle of a step.
+            core.undo(repairing=not isinstance(error, EvercurrentError))
+            raise
+        core.let_go()
+        core.phase = "ahead"
+        return moved_by
+
+    def _move(
+        self,
+        core: Core,
+        deltas: Mapping[str, Delta],
+        watch: Collection[str],
+        together: Mapping[str, Mapping[Row, int]],
+    ) -> dict[str, ZSet]:
         if core.loans:
             changes = {name: d if isinstance(d, ZSet) else ZSet(d) for name, d in deltas.items()}
             deltas = changes
             core.hold(lambda loan: before(changes[loan.table]) if loan.table in changes else {})
         if any(core.lone):
             core.flush()
-        variant = core.transactions(watch)
-        try:
-            moved_by = variant.transact(deltas, together)
-        except BaseException as error:
-            core.undo()
-            if not isinstance(error, Exception):
-                core.repair()  # an interrupt may have stopped halfway through a step that is not on the record
-            raise
-        core.let_go()
-        core.ahead = True
-        return moved_by
+        return core.transactions(watch).transact(deltas, together)
 
     def undo(self) -> None:
         """Take the last transaction back; no-op after `commit`."""
-        self.core.undo()
+        self.core.undo(repairing=self.core.phase == "moving")
+
+    def settle(self) -> None:
+        """Take back what was neither committed nor undone. Idempotent."""
+        if self.core.phase != "settled":
+            self.core.settle()
 
     def commit(self) -> None:
         """Forget how to take the last transaction back."""
         self.core.journal.clear()
-        self.core.ahead = False
+        self.core.phase = "settled"
 
     def flush(self) -> None:
         """Bring hybrid views up to date."""

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+from evercurrent.callables import require_callable
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python import logic
 from evercurrent.frontend.python.interpret import Closure, read
@@ -34,6 +35,7 @@ def capture(function: Any, args: Sequence[Any], returns: Any = None) -> Any:
     """What a function makes of symbols."""
     if not callable(function):
         raise QueryError(f"a function is needed here, not {function!r}", hint="lambda row: ...")
+    require_callable(function, "a function over rows")
     if isinstance(function, Closure) or getattr(function, "_knows_symbols_", False):
         return function(*args)
     if is_declared(function):

@@ -24,6 +24,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from evercurrent.callables import require_callable
 from evercurrent.data.types import Boolean
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.frontend.python import logic
@@ -43,6 +44,7 @@ Tables = Callable[[type], AnyQuery]
 
 def query_of(function: Any, owner: Owner, tables: Tables) -> AnyQuery:
     """The query that a function is."""
+    require_callable(function, "view")
     block = _parameters(function, tables)
     located = locate(function)
     if located is not None and isinstance(located.node, ast.FunctionDef) and _yields(located.node):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evercurrent.callables import require_callable
 from evercurrent.data.types import Type
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python.annotations import read
@@ -52,6 +53,9 @@ def monoid(
             "a monoid of functions that are written inside a query",
             hint="define it before: m = ec.monoid(...)",
         )
+    for name, function in (("combine", combine), ("inverse", inverse), ("finish", finish), ("unit", unit)):
+        if name == "combine" or function is not None:
+            require_callable(function, f"{name} of a monoid")
     return Monoid(MonoidFunctions(zero, combine, inverse, finish, unit), returns)
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from evercurrent.callables import require_callable
 from evercurrent.data.shapes import Shape
 from evercurrent.data.types import BOOLEAN
 from evercurrent.errors import QueryError
@@ -36,6 +37,7 @@ _counter = itertools.count(1)
 
 def opaque(function: Function) -> Function:
     """Declare a function opaque: it is called, never looked into. It must depend on its arguments alone."""
+    require_callable(function, "opaque")
     setattr(function, DECLARED, True)
     return function
 
@@ -80,6 +82,7 @@ def application(
     function: Any, args: Sequence[Any], reason: str, given: Any = None, *, condition: bool = False
 ) -> Symbol:
     """The function applied to symbols and constants."""
+    require_callable(function, "a function in a query")
     promised = Annotated(BOOLEAN, False) if condition else returns(function, given)
     if promised is None:
         raise QueryError(

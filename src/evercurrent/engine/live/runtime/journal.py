@@ -15,9 +15,9 @@ from typing import Any
 Entry = tuple[Any, Any, Any]
 
 
-def undo(journal: list[Entry]) -> None:
-    """Put back everything; the journal is empty afterwards."""
-    for where, key, old in reversed(journal):
+def undo(journal: list[Entry], begin: int = 0) -> None:
+    """Puts back everything since the entry `begin`. The entries go last: if it is interrupted, it can be called again."""
+    for where, key, old in reversed(journal[begin:] if begin else journal):
         kind = type(where)
         if kind is dict:
             if old is None:
@@ -28,4 +28,4 @@ def undo(journal: list[Entry]) -> None:
             where[key] = old
         else:
             where(key, old)
-    journal.clear()
+    del journal[begin:]
