@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from evercurrent.calculus.nodes import Query
-from evercurrent.catalog.dependencies import base_tables, parts_of, view_order
+from evercurrent.catalog.dependencies import base_tables, parts_of, views_under
 from evercurrent.catalog.nodes import View
 from evercurrent.data.values import NAN
 from evercurrent.data.zset import ZSet
@@ -59,12 +59,13 @@ def _verify(core: Core, view: View) -> Verified:
 
 
 def by_spark(core: Core, view: View) -> Counter[Any]:
-    tables = {t.name: (core.table_segments(t.name), t.fields) for t in core.catalog.tables.values()}
-    below = []
-    for other in view_order(core.catalog):
-        if other.name == view.name:
-            break
-        below.append((other.name, query_text(other.text), tuple(f.name for f in other.fields)))
+    under = [core.table(key) for key in sorted(base_tables(core.catalog, frozenset({view.name})))]
+    tables = {t.name: (core.table_segments(t.name), t.fields) for t in under}
+    below = [
+        (other.name, query_text(other.text), tuple(f.name for f in other.fields))
+        for other in views_under(frozenset({view.name}), core.catalog)
+        if other.name != view.name
+    ]
     register(core.engine, tables, below)
     return Counter(map(rounded, query_rows(core.engine, query_text(view.text), view.fields)))
 
