@@ -118,12 +118,12 @@ def test_the_driver_writes_copies_where_executors_cannot(
 ) -> None:
     """As where this package is installed on the driver alone."""
 
-    def copy(path: str, names: Any, order: str) -> None:
+    def copy(path: str, names: Any, order: str, of: str) -> None:
         from pyspark import TaskContext
 
         if TaskContext.get() is not None:
             raise ModuleNotFoundError("No module named 'evercurrent'")
-        mapped.copy(path, names, order)
+        mapped.copy(path, names, order, of)
 
     monkeypatch.setattr(frames, "mapped", SimpleNamespace(copy=copy))
     folder = db._core.engine.folder

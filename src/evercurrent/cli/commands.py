@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,10 +15,14 @@ from evercurrent.cli.pipeline import define as define_pipeline
 from evercurrent.cli.pipeline import steps
 from evercurrent.cli.settings import Settings
 from evercurrent.display import bytes_text
+from evercurrent.engine.spark.files import Folder
+from evercurrent.errors import StorageError
 from evercurrent.warehouse.applying import OnViolation
+from evercurrent.warehouse.checking import check as check_files
 from evercurrent.warehouse.database import Warehouse
 from evercurrent.warehouse.quarantine import TABLE
 from evercurrent.warehouse.record import HEADER, RIGHT, RunRecord, row_of
+from evercurrent.warehouse.repairing import needs_warehouse, repair, repair_log
 
 
 def bar(console: Console) -> Progress:
@@ -60,6 +64,8 @@ def refresh(
             console.print(Text(f"  {note}", style="dim"))
         for name, rows in run.quarantined.items():
             console.print(Text(f"  {rows:,} changes of {name} were set aside in {TABLE}", style="yellow"))
+        for warning in run.warnings:
+            console.print(Text(f"  warning: {warning}", style="yellow"))
         console.print(views_table(run))
 
 
@@ -113,6 +119,32 @@ def history(db: Warehouse, last: int, console: Console) -> None:
             f"{run.seconds:.2f}",
         )
     console.print(table)
+
+
+def check(folder: Folder, repairs: bool, opened: Callable[[], Warehouse], console: Console) -> bool:
+    """Whether nothing is damaged, after repairs if they are asked for. Spark is started only to rebuild."""
+    with console.status("reading all files"):
+        report = repair_log(folder) if repairs else check_files(folder)
+    if repairs and needs_warehouse(report):
+        try:
+            db = opened()
+            with console.status("rebuilding"):
+                report = repair(db._core, report)
+        except StorageError as problem:  # it cannot be opened
+            report.failure = str(problem)
+    for file in report.repaired:
+        console.print(Text(f"rebuilt: {file}"))
+    if report.findings:
+        table = Table("file", "what", "problem", "way out")
+        for f in report.findings:
+            table.add_row(
+                Text(f.file, overflow="fold"), Text(f.what), Text(f.problem, style="red"), Text(f.way_out)
+            )
+        console.print(table)
+    if report.failure:
+        console.print(Text(f"no more could be rebuilt: {report.failure}", style="red"))
+    console.print(Text(report.headline()))
+    return not report.findings
 
 
 def compact(db: Warehouse, keep: int, console: Console) -> None:

@@ -6,11 +6,12 @@ evercurrent explain --warehouse DIR [VIEW] [--stage program]
 evercurrent verify --warehouse DIR [VIEW ...]
 evercurrent history --warehouse DIR [--last 20]
 evercurrent compact --warehouse DIR [--keep 100]
+evercurrent check --warehouse DIR [--repair]
 
 `--functions rules` or `--functions rules:score` hands over functions that views in Python call; `--publish-to DIR` confirms a
 folder outside the warehouse that views are published in.
 
-The exit code is 0 if all is well, 1 for an error (the message is on the standard error), 2 for a wrong command line, 3 if
+The exit code is 0 if all is well, 1 for an error (the message is on the standard error) and if `check` found damage, 2 for a wrong command line, 3 if
 `verify` found a view that differs, 130 if interrupted.
 """
 
@@ -40,6 +41,7 @@ COMMANDS = {
     "verify": "compare views with what Spark's SQL returns for their queries",
     "history": "list the versions",
     "compact": "merge segments and remove old versions",
+    "check": "compare all files with their checksums, and rebuild what can be",
 }
 
 
@@ -83,6 +85,12 @@ def parser() -> argparse.ArgumentParser:
                 command.add_argument("views", nargs="*", metavar="VIEW")
             case "history":
                 command.add_argument("--last", type=int, default=20, help="how many versions (default: 20)")
+            case "check":
+                command.add_argument(
+                    "--repair",
+                    action="store_true",
+                    help="rebuild mapped copies, states and views that are damaged",
+                )
             case "compact":
                 command.add_argument("--keep", type=int, help="how many versions to keep (default: 100)")
             case _:
@@ -148,19 +156,25 @@ def perform(options: argparse.Namespace, console: Console) -> int:
         conf[name] = value
     from evercurrent.cli import commands
     from evercurrent.cli.functions import load_functions
+    from evercurrent.engine.spark.files import Folder
     from evercurrent.engine.spark.session import local_session
     from evercurrent.warehouse.database import Warehouse
 
-    with console.status("starting Spark"):
-        session = local_session(options.master or settings.master or "local[*]", conf)
-        db = Warehouse(
-            session,
-            warehouse,
-            progress=False,  # commands show bars of their own
-            functions=load_functions(options.functions, str(Path.cwd()))
-            + load_functions(settings.functions, settings.folder),
-            publish_to=[*options.publish_to, *settings.publish_to, *settings.published],
-        )
+    def opened() -> Warehouse:
+        with console.status("starting Spark"):
+            session = local_session(options.master or settings.master or "local[*]", conf)
+            return Warehouse(
+                session,
+                warehouse,
+                progress=False,  # commands show bars of their own
+                functions=load_functions(options.functions, str(Path.cwd()))
+                + load_functions(settings.functions, settings.folder),
+                publish_to=[*options.publish_to, *settings.publish_to, *settings.published],
+            )
+
+    if options.command == "check":
+        return FINE if commands.check(Folder(warehouse), options.repair, opened, console) else FAILED
+    db = opened()
     match options.command:
         case "run":
             commands.define(db, options.pipeline, settings, console)

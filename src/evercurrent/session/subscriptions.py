@@ -156,15 +156,18 @@ class Subscribers:
         if notices:
             self._queue.append(notices)
 
-    def after(self, changes: dict[str, Change]) -> None:
-        """Notifies everyone who wants to be notified after the commit."""
+    def after(self, changes: dict[str, Change]) -> list[str]:
+        """Notifies everyone who wants to be notified after the commit; returns what they have raised."""
         self.announce(self.notices(changes))
-        self.deliver()
+        return self.deliver()
 
-    def deliver(self) -> None:
-        """Makes the calls that are in the queue, unless a call of it is just being made."""
+    def deliver(self) -> list[str]:
+        """Makes the calls that are in the queue, unless a call of it is just being made.
+
+        Returns what subscribers have raised, of which it warns too.
+        """
         if self.is_delivering or not self._queue:
-            return
+            return []
         problems: list[str] = []
         try:
             self.is_delivering = True
@@ -181,6 +184,7 @@ class Subscribers:
         # Only now: where warnings are errors, this raises, and by now everyone has been notified.
         for text in problems:
             warnings.warn(text, SubscriberWarning, stacklevel=2)
+        return problems
 
     def _call(self, notices: Notices, problems: list[str]) -> None:
         change = notices[0][1]

@@ -24,6 +24,8 @@ handles       the tables and views that users hold
 sources       tables that others write; `refresh` takes their changes in
 publish       views as ordinary Delta tables
 upkeep        compaction and vacuum
+checking      is everything that lies there what was written
+repairing     what is damaged is rebuilt from what is whole
 verify        recompute with Spark's own SQL and compare
 why           the base rows of a view's row
 database      the public face

@@ -249,10 +249,12 @@ class Core:
                 hint='subscribe with when="after": what it changes then is the next version',
             )
 
-    def tell(self) -> None:
-        """Tell those who watch of the versions that they have not heard of."""
+    def tell(self) -> tuple[str, ...]:
+        """Notify subscribers of the versions that they have not heard of; returns what they have raised."""
+        problems: list[str] = []
         while self.untold:
-            self.subscribers.after(self.untold.popleft())
+            problems += self.subscribers.after(self.untold.popleft())
+        return tuple(problems)
 
     def moved(self, inputs: Mapping[str, Segment]) -> tuple[Moved, tuple[ViewRun, ...]]:
         """Run a change through all views; nothing of it is known to anyone yet."""

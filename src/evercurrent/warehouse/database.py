@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -36,7 +36,7 @@ from evercurrent.session.python_owner import QueryOwner
 from evercurrent.session.results import Result
 from evercurrent.session.verify import Report
 from evercurrent.term.handed_over import HandedOver
-from evercurrent.warehouse import definitions, upkeep
+from evercurrent.warehouse import definitions, repairing, upkeep
 from evercurrent.warehouse.applying import (
     OnViolation,
     apply_frames,
@@ -47,6 +47,7 @@ from evercurrent.warehouse.applying import (
 )
 from evercurrent.warehouse.called_functions import missing_functions, warn_of_missing
 from evercurrent.warehouse.catching_up import current
+from evercurrent.warehouse.checking import CheckReport, check
 from evercurrent.warehouse.core import Core, require_own
 from evercurrent.warehouse.drafts import Script
 from evercurrent.warehouse.handles import Table
@@ -222,20 +223,26 @@ class Warehouse(PythonFace, StoredFace):
         except BaseException:
             self._core.engine.folder.tidy(self._core.snapshot.files())
             raise
+        transaction.status = "committed"
         return self._after(record)
 
     def _after(self, record: RunRecord) -> RunRecord:
+        """What follows on a commit. The version stands: what fails is a warning, and is done with a later batch."""
         begin = time.perf_counter()
         self._core.progress.stage("publishing")
-        publish(self._core)
+        problems = list(publish(self._core) or ())
         seconds = time.perf_counter() - begin
         steps = {**record.steps, "publish": seconds}
-        record = replace(record, seconds=record.seconds + seconds, steps=steps)
-        # The batch is committed: if another driver is quicker now, compaction can wait.
-        with suppress(ConflictError):
+        try:
             upkeep.compact(self._core, every=False)
-        self._core.tell()
-        return record
+        except ConflictError:
+            pass  # another driver is quicker now: compaction can wait
+        except Exception as problem:
+            problems.append(f"segments could not be merged: {problem}")
+            warnings.warn(problems[-1], upkeep.UpkeepWarning, stacklevel=3)
+        problems += self._core.tell()
+        seconds += record.seconds
+        return replace(record, seconds=seconds, steps=steps, warnings=(*record.warnings, *problems))
 
     def apply(
         self,
@@ -424,6 +431,17 @@ class Warehouse(PythonFace, StoredFace):
         with self._core.lock:
             self._require_no_transaction("vacuum")
             return upkeep.vacuum(self._core, keep)
+
+    def check(self, *, repair: bool = False) -> CheckReport:
+        """Read everything and compare it with its checksums; the report is true if nothing is damaged.
+
+        With `repair`, mapped copies, states and views that are damaged are rebuilt; the report says what was and what could not be.
+        """
+        with self._core.lock, self._core.progress.run():
+            self._require_no_transaction("check")
+            if not repair:
+                return check(self._core.engine.folder)
+            return repairing.repair(self._core, repairing.repair_log(self._core.engine.folder))
 
     def verify(self, views: Iterable[str] | None = None) -> Report:
         """Compare views with what Spark's own SQL returns for their queries. The report is true if all are equal."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from evercurrent.callables import require_callable
 from evercurrent.data.zset import ZSet
+from evercurrent.engine.spark.disk import MissingFileError
 from evercurrent.engine.spark.files import Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.errors import QueryError
@@ -72,7 +73,7 @@ def missed(core: Core, since: int) -> Iterator[dict[str, Change]]:
         if core.subscribers.watched:
             try:
                 yield changes_of(core, log.entry(version).changes, version)
-            except FileNotFoundError:
+            except MissingFileError:
                 warnings.warn(
                     f"the changes of version {version} have been cleaned up: subscribers do not hear of them",
                     SubscriberWarning,

@@ -84,8 +84,9 @@ def folders_of(publish_to: Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]
     return tuple(Path(os.fspath(folder)).resolve() for folder in publish_to)
 
 
-def publish(core: Core) -> None:
-    """Bring every published view to the present version."""
+def publish(core: Core) -> tuple[str, ...]:
+    """Bring every published view to the present version; returns what has failed, of which it warns too."""
+    problems = []
     for view in core.catalog.views.values():
         path = None if is_part(view) else where(core, view.name)
         for turn in range(TURNS if path is not None else 0):
@@ -98,8 +99,10 @@ def publish(core: Core) -> None:
                 # again at what it has left to do.
                 core.published.pop(view.name, None)
                 if turn + 1 == TURNS:
-                    said = f"view {view.name} could not be published: {problem}"
-                    warnings.warn(said, PublishWarning, stacklevel=3)
+                    problems.append(f"view {view.name} could not be published: {problem}")
+    for said in problems:
+        warnings.warn(said, PublishWarning, stacklevel=3)
+    return tuple(problems)
 
 
 def publish_view(core: Core, view: View, path: Path) -> None:
@@ -154,8 +157,9 @@ def changes_since(core: Core, view: str, at: int) -> list[Segment] | None:
             return None
         if view in entry.changes:
             segments.append(entry.changes[view])
-    root = core.engine.folder.root
-    return None if any(not (root / f).exists() for s in segments for f in s.files) else segments
+    folder = core.engine.folder
+    there = all(folder.disk.exists(folder.path(f)) for s in segments for f in s.files)
+    return segments if there else None
 
 
 def set_publishing(core: Core, name: str, to: bool | str | os.PathLike[str]) -> None:

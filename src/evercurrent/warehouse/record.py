@@ -45,7 +45,10 @@ class ViewRun:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """One batch: the version that it became and what it cost. Prints as a table."""
+    """One batch: the version that it became and what it cost. Prints as a table.
+
+    `warnings` say what failed after the commit: the version stands, and the rest is done with a later batch.
+    """
 
     version: int
     batch: str | None = None
@@ -58,6 +61,7 @@ class RunRecord:
     steps: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     quarantined: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     def view(self, name: str) -> ViewRun:
         """What was done for one view."""
@@ -101,6 +105,7 @@ class RunRecord:
             )
         for table, rows in self.quarantined.items():
             lines.append(f"  {rows:,} changes of {table} were set aside")
+        lines += [f"  warning: {w}" for w in self.warnings]
         cells = [HEADER, *map(row_of, self.views)]
         wide = [max(len(c) for c in column) for column in zip(*cells, strict=True)]
         if self.views:
@@ -135,6 +140,7 @@ class RunRecord:
             "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row_of(v)) + "</tr>" for v in self.views
         )
         notes = [*self.notes, *(f"{n:,} changes of {t} were set aside" for t, n in self.quarantined.items())]
+        notes += [f"warning: {w}" for w in self.warnings]
         more = "".join(f"<p>{escape(n)}</p>" for n in notes)
         return f"<p>{escape(self.headline())}</p>{more}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

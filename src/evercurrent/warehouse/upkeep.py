@@ -22,6 +22,10 @@ from evercurrent.warehouse.repeating import COMPACT
 from evercurrent.warehouse.waiting import program_schemas
 
 
+class UpkeepWarning(UserWarning):
+    """A version stands, but its segments could not be merged; a later batch merges them."""
+
+
 def schemas(core: Core) -> Iterator[tuple[str, Schema]]:
     """All stores of the present version, each with its columns."""
     for key, table in core.catalog.tables.items():

@@ -133,3 +133,32 @@ def test_a_wrong_command_line(place: Path, capsys: pytest.CaptureFixture[str]) -
     (place / "p.toml").write_text("warehouse = 'w'\n[views.spent]\npolicy = 'auto'\n")
     assert main(["run", str(place / "p.sql")]) == FAILED
     assert "[views.spent] is for a view that p.sql does not define" in capsys.readouterr().err
+
+
+def test_check_finds_damage_and_repairs_it(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(place / "p.sql")]) == FINE
+    db = Warehouse(None, place / "w")
+    db.apply({"orders": [{"_change_type": "insert", "id": 1, "customer": "[b]", "total": 5}]})
+    at = ["check", "--warehouse", str(place / "w")]
+    capsys.readouterr()
+    assert main(at) == FINE
+    assert "nothing is damaged" in said(capsys)
+    tables = {f for s in db._core.table_segments("orders").segments for f in s.files}
+    state = place / "w" / min(db._core.snapshot.files() - tables)
+    state.write_bytes(state.read_bytes()[:-1])
+    max((place / "w" / "_log").glob("*.json")).unlink()
+    assert main(at) == FAILED
+    shown = said(capsys)
+    assert "missing" in shown and "1 are damaged" in shown and "--repair" in shown
+    assert main([*at, "--repair"]) == FAILED, "earlier versions still mention the file"
+    shown = said(capsys)
+    assert "rebuilt: _log/" in shown and f"rebuilt: {state.relative_to(place / 'w')}" in shown
+    assert "only earlier versions need it" in shown
+    assert Warehouse(None, place / "w").view("spend").rows() == [("[b]", 5)]
+    assert main(["compact", "--keep", "1", "--warehouse", str(place / "w")]) == FINE
+    assert main(at) == FINE
+    table = place / "w" / min(tables)
+    table.unlink()
+    capsys.readouterr()
+    assert main([*at, "--repair"]) == FAILED
+    assert "segment of table orders" in said(capsys)

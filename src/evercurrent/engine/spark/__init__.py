@@ -12,7 +12,10 @@ heads        the first rows of an order, without the rest
 lookup       of a file only what can hold certain keys
 mapped       copies of sorted files from which single rows can be read
 pool         entries by key, read by the driver
-files        the folder of a warehouse: names, writing, removing
+disk         every access to files; what fails names the file
+checksums    checksums of files, by blocks
+documents    the log's JSON with a digest of itself
+files        the folder of a warehouse: names, writing, removing, and what is known of each file
 log          the one commit point
 frames       many small results in one job
 rules        rules to DataFrames

@@ -6,7 +6,6 @@ hold, or that brings many rows, is run by Spark (`run`). Both give the same segm
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -288,8 +287,4 @@ class Engine:
         """See to it that files are on the disk before a commit mentions them."""
         for file in (f for s in segments for f in s.files):
             for path in self.folder.traces(file):
-                handle = os.open(path, os.O_RDONLY)
-                try:
-                    os.fsync(handle)
-                finally:
-                    os.close(handle)
+                self.folder.disk.sync(path)

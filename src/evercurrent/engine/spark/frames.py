@@ -19,10 +19,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, MapType, StructType
 
-from evercurrent.engine.spark import mapped
+from evercurrent.engine.spark import checksums, mapped
 from evercurrent.engine.spark.digests import H, digest_column
 from evercurrent.engine.spark.files import SCANNED_GROUP, Folder, Segment
 from evercurrent.engine.spark.types import arrow_schema
+from evercurrent.errors import StorageError
 
 TAG = "t"
 Arrange = Callable[[DataFrame], DataFrame]
@@ -34,6 +35,11 @@ FILE_ROWS = 2_000_000
 """So many rows the executors write into one file."""
 BROADCAST_ROWS = 200_000
 """A delta of at most so many rows is sent whole to every executor."""
+CHECKED_BYTES = 1 << 30
+"""Files of more bytes than this are checked by the executors."""
+PASSING = "\0unsorted"
+"""The end of the names of stores that no version mentions: what is on its way to another."""
+FULL = "No space left on device"
 GROUP_ROWS = "parquet.block.row.count.limit"
 """The setting of Parquet's writer for the rows of a row group."""
 
@@ -53,8 +59,25 @@ class Workshop:
     def read(self, schema: StructType, segments: Sequence[Segment]) -> DataFrame:
         """The rows of segments, at least one."""
         self.read_bytes += sum(s.bytes for s in segments)
+        self.verify(segments)
         paths = [self.folder.path(f) for s in segments for f in s.files]
         return self.session.read.schema(schema).parquet(*paths)
+
+    def verify(self, segments: Sequence[Segment]) -> None:
+        """Check whole files that a job is about to read, once for as long as they do not change.
+
+        Parquet has checksums of pages, but none of footers and of the headers of pages: those of whole files have no gaps.
+        """
+        paths = {self.folder.path(f): f for f in self.folder.unverified(segments)}
+        by_name = {f: s.bytes // len(s.files) for s in segments for f in s.files}
+        if sum(by_name[f] for f in paths.values()) > CHECKED_BYTES and self.folder.shared_work:
+            try:
+                context = self.session.sparkContext
+                found = context.parallelize(list(paths), len(paths)).map(checksums.digest_at).collect()
+                self.folder.note_verified(dict(zip(paths.values(), found, strict=True)))
+            except PythonException:
+                self.folder.shared_work = False
+        self.folder.verify(segments)
 
     def collect(
         self,
@@ -83,7 +106,7 @@ class Workshop:
     def pinned(self, store: str, frame: DataFrame) -> tuple[DataFrame, int]:
         """The same rows, computed, and how many they are."""
         schema = frame.schema
-        made = self.by_executors(store, frame, None, inf)
+        made = self.by_executors(f"{store}{PASSING}", frame, None, inf)
         if not made.files:
             return self.session.createDataFrame([], schema), 0
         read = self.session.read.schema(schema).parquet(*(self.folder.path(f) for f in made.files))
@@ -98,7 +121,7 @@ class Workshop:
         if not self.folder.orders.get(store) or self.sorts(store, bound):
             return self.by_executors(store, frame, after, bound)
         schema = frame.schema
-        made = self.by_executors(f"{store}\0unsorted", after(frame) if after else frame, None, bound)
+        made = self.by_executors(f"{store}{PASSING}", after(frame) if after else frame, None, bound)
         if made.rows <= SORTED_ROWS and plain(schema):
             return self.folder.write(store, self.folder.table(made, arrow_schema(schema)))
         frame = self.session.read.schema(schema).parquet(*(self.folder.path(f) for f in made.files))
@@ -124,32 +147,43 @@ class Workshop:
         if order:
             frame = frame.sortWithinPartitions(*order)
         writer = frame.write.option("compression", "zstd").option(GROUP_ROWS, str(SCANNED_GROUP))
-        writer.parquet(self.folder.path(relative))
+        try:
+            writer.parquet(self.folder.path(relative))
+        except Exception as problem:
+            if FULL not in str(problem):
+                raise
+            raise StorageError(
+                f"{self.folder.path(relative)} cannot be written: the disk is full",
+                hint="free some space and try again; nothing was changed",
+            ) from problem
         segment = self.folder.written(relative, order)
-        self.map(segment, self.folder.looked_at.get(store))
+        if not store.endswith(PASSING):
+            self.seal(store, segment, self.folder.looked_at.get(store))
         return segment
 
-    def map(self, segment: Segment, names: Sequence[str] | None) -> None:
-        """Have the executors write the mapped copies of files that they have written.
+    def seal(self, store: str, segment: Segment, names: Sequence[str] | None) -> None:
+        """Have the executors take the checksums of files that they have written, and write the mapped copies of large ones.
 
-        This package may be on the driver only: then the driver writes them.
+        This package may be on the driver only: then the driver does.
         """
-        paths = self.folder.to_map(segment)
-        if not paths:
-            return
-        first = segment.order[0]
+        copied = bool(self.folder.to_map(segment))
+        first = segment.order[0] if segment.order else ""
 
-        def copy(path: str) -> None:
-            mapped.copy(path, names, first)
+        def sealed(path: str) -> str:
+            own = checksums.seal(path)
+            if copied:
+                mapped.copy(path, names, first, own)
+            return own
 
-        if self.folder.shared_work:
+        paths = [self.folder.path(f) for f in segment.files]
+        found: list[str] | None = None
+        if paths and self.folder.shared_work and (copied or segment.bytes > CHECKED_BYTES):
             try:
-                self.session.sparkContext.parallelize(paths, len(paths)).foreach(copy)
-                return
+                found = self.session.sparkContext.parallelize(paths, len(paths)).map(sealed).collect()
             except PythonException:
                 self.folder.shared_work = False
-        for path in paths:
-            copy(path)
+        for file, own in zip(segment.files, found or map(sealed, paths), strict=True):
+            self.folder.expect(store, file, own)
 
     def tables(self, frames: Mapping[str, DataFrame]) -> dict[str, pyarrow.Table]:
         """Several frames by one job, as Arrow tables."""

@@ -25,7 +25,7 @@ from evercurrent.data.types import Date, Decimal, Integer, String, Type
 from evercurrent.delta.program import Ranked, State
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.mapped import Copy
-from evercurrent.engine.spark.pool import Pool
+from evercurrent.engine.spark.pool import Pool, past_damaged_copies
 from evercurrent.term.nodes import Column
 
 MOST_SEEN = 200_000
@@ -52,6 +52,7 @@ class Head:
         return best is not None and bool(best >= self.cut if self.descending else best <= self.cut)
 
 
+@past_damaged_copies
 def head_of(pool: Pool, store: Store, state: State, function: Ranked, lost: int) -> Head | None:
     """The head that the first rows lie in, if `lost` rows are taken away; None if the whole state is to be read."""
     if function.limit is None or not function.order or not store.base:
@@ -105,6 +106,7 @@ def told(t: Type) -> bool:
     return isinstance(t, Integer | Decimal | Date | String)
 
 
+@past_damaged_copies
 def read_head(pool: Pool, store: Store, schema: pyarrow.Schema, head: Head) -> Sequence[pyarrow.Table]:
     """The rows of all segments in the head."""
     name = schema.field(head.position).name
@@ -125,6 +127,7 @@ def read_head(pool: Pool, store: Store, schema: pyarrow.Schema, head: Head) -> S
                 if found is None or head.may_hold(best, found[2]):
                     groups.append(i)
             if groups:
+                footer.require(groups, schema.names)
                 with footer.opened() as opened:
                     table = opened.read_row_groups(groups, columns=schema.names)
                 table = table.select(schema.names).cast(schema)

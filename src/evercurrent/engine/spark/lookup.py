@@ -22,6 +22,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
+from evercurrent.engine.spark.checksums import Checked
 from evercurrent.engine.spark.mapped import Copy, Places, numbers, spread
 
 AT_ONCE = 1024
@@ -64,24 +65,60 @@ Range = tuple[Any, Any, bool]
 class Footer:
     """What a file says about itself."""
 
-    path: str
+    file: Checked
     metadata: pyarrow.parquet.FileMetaData
     ranges: dict[str, list[Range | None]] = field(default_factory=dict)
     few: dict[str, bool] = field(default_factory=dict)
+    spans: dict[str, list[tuple[Any, Any]]] = field(default_factory=dict)
 
     @staticmethod
-    def read(path: str) -> Footer:
-        return Footer(path, pyarrow.parquet.read_metadata(path))
+    def read(file: Checked | str) -> Footer:
+        if isinstance(file, str):
+            file = Checked.open(file, None)
+        file.require(file.size - 8, file.size)
+        length = int.from_bytes(memoryview(file.data)[-8:-4], "little")
+        file.require(file.size - 8 - length, file.size)
+        return Footer(file, pyarrow.parquet.read_metadata(pyarrow.BufferReader(file.data)))
 
     def opened(self, coded: Sequence[str] = ()) -> pyarrow.parquet.ParquetFile:
         """The file, for reading few of its row groups: mapped, since fetching them ahead takes as long as decoding them."""
         return pyarrow.parquet.ParquetFile(
-            self.path, metadata=self.metadata, read_dictionary=coded, memory_map=True, pre_buffer=False
+            pyarrow.BufferReader(self.file.data),
+            metadata=self.metadata,
+            read_dictionary=coded,
+            pre_buffer=False,
         )
+
+    def require(self, groups: Sequence[int], columns: Sequence[str]) -> None:
+        """Check the bytes of columns in some row groups."""
+        if self.file.sums is None:
+            return
+        for name in columns:
+            for begins, ends in self.places(name):
+                self.file.require_spans(begins[groups], ends[groups])
+
+    def places(self, column: str) -> list[tuple[Any, Any]]:
+        """Where the parts of a column begin and end in each row group: one pair of arrays for each part."""
+        found = self.spans.get(column)
+        if found is None:
+            schema = self.metadata.schema
+            found = []
+            for i in range(len(schema)):
+                if schema.column(i).path.split(".")[0] == column:
+                    chunks = [self.metadata.row_group(g).column(i) for g in range(self.groups)]
+                    begins = numpy.array([first_byte(c) for c in chunks], numpy.int64)
+                    sizes = numpy.array([c.total_compressed_size for c in chunks], numpy.int64)
+                    found.append((begins, begins + sizes))
+            self.spans[column] = found
+        return found
 
     @property
     def groups(self) -> int:
         return int(self.metadata.num_row_groups)
+
+    @property
+    def columns(self) -> list[str]:
+        return [str(n) for n in self.metadata.schema.to_arrow_schema().names]
 
     def range(self, column: str) -> list[Range | None]:
         """The range of a column in each row group; None where the file does not say."""
@@ -125,6 +162,12 @@ class Footer:
         """Where a column that is not nested lies in the file."""
         schema = self.metadata.schema
         return next((i for i in range(len(schema)) if schema.column(i).path == column), None)
+
+
+def first_byte(chunk: pyarrow.parquet.ColumnChunkMetaData) -> int:
+    """Where the pages of a column begin in the file: with its dictionary, if it has one."""
+    first = chunk.dictionary_page_offset if chunk.has_dictionary_page else None
+    return int(chunk.data_page_offset if first is None else min(first, chunk.data_page_offset))
 
 
 def _range(chunk: pyarrow.parquet.ColumnChunkMetaData) -> Range | None:
@@ -182,6 +225,7 @@ def find(
     with footer.opened(coded) as file:
         for start in range(0, len(groups), AT_ONCE):
             some = groups[start : start + AT_ONCE]
+            footer.require(some, early)
             table = file.read_row_groups(some, columns=early)
             places = None if first is None else places_of(table.column(0), first)
             if places is None:
@@ -192,6 +236,7 @@ def find(
                 continue
             found = table.take(pyarrow.array(places))
             if others:
+                footer.require([s.group for s in spans], others)
                 rest = file.read_row_groups([s.group for s in spans], columns=others)
                 rest = rest.take(pyarrow.array(moved(places, spans)))
                 found = pyarrow.table(
@@ -234,6 +279,7 @@ def find_in(
     if others:
         footer = file()
         spans = hit(footer, range(footer.groups), places)
+        footer.require([s.group for s in spans], others)
         with footer.opened([n for n in others if footer.coded(n)]) as opened:
             rest = opened.read_row_groups([s.group for s in spans], columns=others)
         rest = rest.take(pyarrow.array(moved(places, spans)))

@@ -7,16 +7,14 @@ read once stay in memory (up to `CACHE_BYTES`, oldest out first).
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Sequence
+from functools import partial, wraps
 from operator import itemgetter
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pyarrow
 import pyarrow.compute
-import pyarrow.parquet
 from pyspark.sql.types import StructType
 
 from evercurrent.data.types import Array, Decimal, Float, Map, Struct, Type
@@ -26,7 +24,7 @@ from evercurrent.engine.spark.digests import H, digests
 from evercurrent.engine.spark.files import Folder, Segment
 from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.lookup import Footer, Wanted, among, find, find_in, only
-from evercurrent.engine.spark.mapped import Copy
+from evercurrent.engine.spark.mapped import Copy, DamagedCopyError
 from evercurrent.engine.spark.shapes import W, added, row_schema
 from evercurrent.engine.spark.types import arrow_schema, plain
 
@@ -37,8 +35,28 @@ STRAYS = 5_000
 """More rows than this that come along with the asked ones are left out before they become Python values."""
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
 class TooLarge(Exception):
     """This is more than the driver should hold: the cluster is to do it."""
+
+
+def past_damaged_copies(
+    read: Callable[Concatenate[Pool, P], T],
+) -> Callable[Concatenate[Pool, P], T]:
+    """Read again without a mapped copy that turns out to be damaged."""
+
+    @wraps(read)
+    def retried(pool: Pool, /, *args: P.args, **options: P.kwargs) -> T:
+        while True:
+            try:
+                return read(pool, *args, **options)
+            except DamagedCopyError as problem:
+                pool.drop_copy(problem)
+
+    return retried
 
 
 class Pool:
@@ -77,10 +95,9 @@ class Pool:
             self.cached -= old.nbytes
 
     def loaded(self, file: str, schema: pyarrow.Schema) -> pyarrow.Table:
-        path = self.folder.path(file)
-        table = pyarrow.parquet.read_table(path, columns=schema.names, partitioning=None)
-        table = table.select(schema.names).cast(schema)
-        self.read_bytes += os.path.getsize(path)
+        table = self.folder.parquet(file, schema.names).select(schema.names).cast(schema)
+        marks = self.folder.disk.marks(self.folder.path(file))
+        self.read_bytes += 0 if marks is None else marks[0]
         return table
 
     def rows(
@@ -199,6 +216,7 @@ class Pool:
         if self.budget < 0:
             raise TooLarge
 
+    @past_damaged_copies
     def _chosen(
         self, file: str, segment: Segment, schema: pyarrow.Schema, wanted: Sequence[Wanted]
     ) -> pyarrow.Table:
@@ -222,7 +240,7 @@ class Pool:
     def footer(self, file: str) -> Footer:
         found = self.footers.get(file)
         if found is None:
-            found = self.footers[file] = Footer.read(self.folder.path(file))
+            found = self.footers[file] = Footer.read(self.folder.open(file))
             if len(self.footers) > FOOTERS:
                 self.footers.popitem(last=False)
         return found
@@ -239,6 +257,13 @@ class Pool:
             if len(self.copies) > FOOTERS:
                 self.copies.popitem(last=False)
         return self.copies[file]
+
+    def drop_copy(self, problem: DamagedCopyError) -> None:
+        """Read a file without its mapped copy from now on."""
+        self.folder.warn(problem)
+        for file, copy in self.copies.items():
+            if copy is not None and copy.checked.path == problem.path:
+                self.copies[file] = None
 
     def _decode(self, table: pyarrow.Table, types: Sequence[Type]) -> list[tuple[Any, ...]]:
         self.spend(table.num_rows)

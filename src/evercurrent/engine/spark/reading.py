@@ -43,6 +43,7 @@ def changes_frame(
     """Changes of several versions, as Delta's change feed has them."""
     schema = row_schema([f.type for f in fields])
     parts = []
+    folder.verify(segment for _, segment in segments)
     for version, segment in segments:
         paths = [folder.path(f) for f in segment.files]
         frame = session.read.schema(schema).parquet(*paths)

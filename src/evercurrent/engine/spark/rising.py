@@ -13,7 +13,6 @@ from typing import Any
 
 import pyarrow
 import pyarrow.compute
-import pyarrow.parquet
 
 from evercurrent.engine.spark.files import Folder, Segment
 
@@ -27,8 +26,7 @@ def rising(folder: Folder, segment: Segment, columns: Sequence[str]) -> bool:
         return False
     spans: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
     for file in segment.files:
-        with pyarrow.parquet.ParquetFile(folder.path(file)) as opened:
-            table = opened.read(columns=list(columns)).combine_chunks()
+        table = folder.parquet(file, columns).combine_chunks()
         if not table.num_rows:
             continue
         if any(table.column(c).null_count for c in columns) or not table_rises(table, columns):

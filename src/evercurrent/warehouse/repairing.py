@@ -1,0 +1,79 @@
+"""Rebuild what can be rebuilt: entries of the log, sums and mapped copies from what holds the same, states and views from the tables.
+
+    repair_log(folder)     before a warehouse is opened: the newest entry may be what is lost
+    repair(core, report)   the rest, over an open warehouse
+
+Law. A view is its query over the tables, and a state is what the rules make of them. So if the tables of the newest version are
+whole, all the rest can be computed from them: it becomes a version of its own, which changes no row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from evercurrent.engine.spark.files import Folder
+from evercurrent.engine.spark.log import Snapshot
+from evercurrent.errors import StorageError
+from evercurrent.warehouse.checking import CheckReport, check, of_table, rebuild_copies, repair_files
+from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.filling import fill
+from evercurrent.warehouse.publish import publish
+from evercurrent.warehouse.waiting import LATER, bare, by_changes, is_shared, later_design
+
+REPAIR = "REPAIR"
+"""The kind of a version in which states and views were filled again."""
+
+
+def repair_log(folder: Folder) -> CheckReport:
+    """Write again what needs no open warehouse; returns what is damaged after it."""
+    report = check(folder)
+    done = repair_files(folder, report)
+    if done:
+        report = check(folder)
+        report.repaired = done
+    return report
+
+
+def needs_warehouse(report: CheckReport) -> bool:
+    """Whether something is left to rebuild for which the warehouse must be open."""
+    return any(f.kind == "copy" or f.derived for f in report.findings)
+
+
+def repair(core: Core, report: CheckReport) -> CheckReport:
+    """Rebuild copies, states and views; returns what is damaged after it, and why it could not be rebuilt."""
+    folder, failure = core.engine.folder, ""
+    done = rebuild_copies(folder, report)
+    if any(f.derived for f in report.findings):
+        try:
+            rebuild(core)
+            done += [f.file for f in report.findings if f.derived]
+        except StorageError as problem:  # a table that they are made of is damaged
+            failure = str(problem)
+            folder.tidy(core.snapshot.files())
+    core.engine.pool.copies.clear()
+    after = check(folder)
+    after.repaired, after.failure = [*report.repaired, *done], failure
+    return after
+
+
+def rebuild(core: Core) -> None:
+    """Fill all states and views from the tables, in one version."""
+    catalog, design = core.catalog, core.design
+    tables = {n: s for n, s in core.snapshot.stores.items() if of_table(n)}
+    empty = bare(core)
+    empty.snapshot = replace(empty.snapshot, stores=tables)
+    empty.design = replace(empty.design, recomputed={})
+    stores = fill(empty, catalog, design, frozenset()).stores
+    if design.later.views:
+        own = fill(empty, by_changes(catalog, design), later_design(design), frozenset())
+        stores |= {LATER + n: s for n, s in own.stores.items() if not is_shared(n)}
+    before = core.snapshot
+    snapshot = Snapshot(stores, before.definitions, before.sources, {}, before.factors)
+    known = before.files()
+    core.engine.sync([s for x in stores.values() for s in x.segments if not known.issuperset(s.files)])
+    filled = [v.name for v in catalog.views.values()]
+    version = core.engine.log.commit(snapshot, core.version, kind=REPAIR, record={"filled": filled})
+    core.install(version, snapshot, catalog, design)
+    core.engine.folder.tidy(snapshot.files())
+    core.published.clear()
+    publish(core)
