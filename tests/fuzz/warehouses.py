@@ -9,9 +9,13 @@ Files are large here from 2,000 bytes on, and blocks have 256 bytes: so 300 rows
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -59,6 +63,34 @@ def driver_alone() -> Iterator[None]:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore", DamageWarning)
         yield
+
+
+@dataclass(frozen=True)
+class Built:
+    """A warehouse that lies there for as long as the process lives, and what was read of a copy of it."""
+
+    folder: Any
+    expected: Observations
+
+    @property
+    def place(self) -> Path:
+        return Path(self.folder.name, "whole")
+
+
+@cache
+def built(seed: int) -> Built:
+    """The warehouse of a seed; to be called inside of `driver_alone`."""
+    made = Built(tempfile.TemporaryDirectory(), {})
+    build(made.place, seed)
+    made.expected.update(observe(copied(made, Path(made.folder.name, "copy"))))
+    return made
+
+
+def copied(warehouse: Built, place: Path) -> Path:
+    """A copy of a warehouse at a place, in the stead of what lies there."""
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(warehouse.place, place)
+    return place
 
 
 def build(place: Path, seed: int, batches: int = 3) -> Warehouse:

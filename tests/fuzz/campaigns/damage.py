@@ -7,7 +7,6 @@ at an earlier one, and after one more batch, by two openings. The oracle is the 
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from random import Random
 
 from evercurrent.errors import StorageError
 from tests.fuzz.campaign import Difference, Tally
-from tests.fuzz.warehouses import Observations, build, driver_alone, observe
+from tests.fuzz.warehouses import Observations, built, copied, driver_alone, observe
 
 KINDS = {
     "segment": "data/*/*.parquet",
@@ -25,6 +24,7 @@ KINDS = {
     "snapshot": "_log/snapshots/*.json",
     "head": "_log/heads/*.json",
 }
+WAREHOUSES = 8
 WAYS = ("flip", "flip", "flip", "flip", "flip", "overwrite", "truncate", "delete", "swap")
 
 
@@ -86,45 +86,36 @@ def differences_after_a_refusal(found: Observations, expected: Observations) -> 
 class Damage:
     name: str = "damage"
     needs_spark: bool = False
-    faults: int = 6
+    faults: int = 3
 
     def run(self, seed: int, tally: Tally) -> None:
         with tempfile.TemporaryDirectory() as folder, driver_alone():
-            whole, hurt = Path(folder, "whole"), Path(folder, "hurt")
-            build(whole, seed % 50)
-            shutil.copytree(whole, hurt)
-            expected = observe(hurt)
-            tally.transactions += 5
-            tally.views += 5
-            for fault in range(self.faults):
-                shutil.rmtree(hurt)
-                shutil.copytree(whole, hurt)
-                self.try_fault(hurt, seed * 1000 + fault, seed, expected)
+            for fault in range(seed * 1000, seed * 1000 + self.faults):
+                wrong = try_fault(Path(folder), seed % WAREHOUSES, fault)
                 tally.faults += 1
+                tally.transactions += 1
+                if wrong:
+                    case = f"from tests.fuzz.campaigns.damage import show\n\nshow({seed % WAREHOUSES}, {fault})\n"
+                    raise Difference(wrong, case)
 
-    def try_fault(self, place: Path, fault: int, seed: int, expected: Observations) -> None:
-        done = damage(place, fault)
-        case = f"# {done}\nfrom tests.fuzz.campaigns.damage import show\n\nshow({seed % 50}, {fault})\n"
-        try:
-            wrong, _ = compare(observe(place), expected)
-        except Exception as problem:
-            raise Difference(f"{done}: {type(problem).__name__}: {problem}", case) from problem
-        if wrong:
-            raise Difference(f"{done}: {wrong}", case)
+
+def try_fault(folder: Path, warehouse: int, fault: int) -> str:
+    """What is wrong after one fault; empty if it was noticed, or did no harm."""
+    whole = built(warehouse)
+    place = copied(whole, folder / "hurt")
+    done = damage(place, fault)
+    try:
+        wrong, _ = compare(observe(place), whole.expected)
+    except Exception as problem:
+        return f"{done}: {type(problem).__name__}: {problem}"
+    return f"{done}: {wrong}" if wrong else ""
 
 
 def show(warehouse: int, fault: int) -> None:
-    """Do one fault again; raises AssertionError if it goes unnoticed."""
+    """One fault again; raises AssertionError if something is wrong."""
     with tempfile.TemporaryDirectory() as folder, driver_alone():
-        whole, hurt = Path(folder, "whole"), Path(folder, "hurt")
-        build(whole, warehouse)
-        shutil.copytree(whole, hurt)
-        expected = observe(hurt)
-        shutil.rmtree(hurt)
-        shutil.copytree(whole, hurt)
-        done = damage(hurt, fault)
-        wrong, _ = compare(observe(hurt), expected)
-        assert not wrong, f"{done}: {wrong}"
+        wrong = try_fault(Path(folder), warehouse, fault)
+        assert not wrong, wrong
 
 
 CAMPAIGN = Damage()

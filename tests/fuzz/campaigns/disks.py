@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import tempfile
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from unittest import mock
 
@@ -21,7 +21,7 @@ from evercurrent.engine.spark.files import Folder
 from evercurrent.errors import StorageError
 from evercurrent.warehouse.database import Warehouse
 from tests.fuzz.campaign import Difference, Tally
-from tests.fuzz.warehouses import Observations, build, change, driver_alone, read_all
+from tests.fuzz.warehouses import Observations, built, change, copied, driver_alone, read_all
 
 ERRORS = (errno.ENOSPC, errno.EIO)
 WRITING = ("written", "made")
@@ -78,56 +78,53 @@ def try_disk(place: Path, disk: FailingDisk, before: Observations, after: Observ
     return ""
 
 
+@cache
+def measured() -> tuple[Observations, Observations, int]:
+    """The rows before and after the batch, and the number of calls that all of it takes."""
+    whole, disk = built(0), FailingDisk()
+    place = copied(whole, whole.place.with_name("measured"))
+    before = contents(place)
+    place = copied(whole, place)
+    with mock.patch.object(Folder, "disk", disk):
+        db = Warehouse(None, place, progress=False)
+        change(db)
+        read_all(db, {}, "")
+    return before, contents(place), disk.calls
+
+
+def try_call(folder: Path, at: int, error: int, lasting: bool) -> str:
+    """What is wrong with a batch at whose call number `at` the disk fails; empty if nothing is."""
+    before, after, calls = measured()
+    disk = FailingDisk(1 + (at - 1) % calls, error, lasting)
+    try:
+        wrong = try_disk(copied(built(0), folder / "hurt"), disk, before, after)
+    except Exception as problem:
+        wrong = f"{type(problem).__name__}: {problem}"
+    return f"{disk}: {wrong}" if wrong else ""
+
+
 @dataclass(frozen=True)
 class Disks:
     name: str = "disks"
     needs_spark: bool = False
-    faults: int = 4
+    faults: int = 2
 
     def run(self, seed: int, tally: Tally) -> None:
+        error, lasting = ERRORS[seed % 2], seed % 3 == 2
         with tempfile.TemporaryDirectory() as folder, driver_alone():
-            place = Path(folder, "whole")
-            build(place, 0)
-            before = contents(place)
-            whole = FailingDisk()
-            hurt = Path(folder, "hurt")
-            shutil.copytree(place, hurt)
-            with mock.patch.object(Folder, "disk", whole):
-                db = Warehouse(None, hurt, progress=False)
-                change(db)
-                read_all(db, {}, "")
-            after = contents(hurt)
-            tally.transactions += 5
-            for i in range(self.faults):
-                at = 1 + (seed * self.faults + i) % whole.calls
-                disk = FailingDisk(at, ERRORS[seed % 2], lasting=seed % 3 == 2)
-                shutil.rmtree(hurt)
-                shutil.copytree(place, hurt)
-                self.compare(hurt, disk, before, after)
+            for at in range(seed * self.faults + 1, (seed + 1) * self.faults + 1):
+                wrong = try_call(Path(folder), at, error, lasting)
                 tally.faults += 1
                 tally.transactions += 2
-
-    def compare(self, place: Path, disk: FailingDisk, before: Observations, after: Observations) -> None:
-        case = (
-            f"from tests.fuzz.campaigns.disks import show\n\nshow({disk.at}, {disk.error}, {disk.lasting})\n"
-        )
-        try:
-            wrong = try_disk(place, disk, before, after)
-        except Exception as problem:
-            raise Difference(f"{disk}: {type(problem).__name__}: {problem}", case) from problem
-        if wrong:
-            raise Difference(f"{disk}: {wrong}", case)
+                if wrong:
+                    call = f"show({at}, {error}, {lasting})"
+                    raise Difference(wrong, f"from tests.fuzz.campaigns.disks import show\n\n{call}\n")
 
 
 def show(at: int, error: int, lasting: bool) -> None:
     """One failing disk again; raises AssertionError if something is wrong."""
     with tempfile.TemporaryDirectory() as folder, driver_alone():
-        place, other = Path(folder, "w"), Path(folder, "x")
-        build(place, 0)
-        shutil.copytree(place, other)
-        before = contents(place)
-        change(Warehouse(None, other, progress=False))
-        wrong = try_disk(place, FailingDisk(at, error, lasting), before, contents(other))
+        wrong = try_call(Path(folder), at, error, lasting)
         assert not wrong, wrong
 
 

@@ -103,11 +103,11 @@ class Log:
         heads = self.heads()  # first: an entry is there before its head
         newest = max(self.listed(), default=0)
         lost = max(heads, default=0)
-        if lost > newest:
+        if lost > newest and not self.folder.disk.exists(self.entry_path(lost)):
             raise DamageError(
                 f"{self.entry_path(lost)} is missing: it is the entry of the newest version", hint=REPAIR
             )
-        return newest
+        return max(newest, lost)
 
     def heads(self) -> list[int]:
         """The versions of which there are heads; one, but for moments."""
@@ -236,10 +236,14 @@ class Log:
     def versions(self) -> list[int]:
         """All versions, in order."""
         found = self.listed()
-        if found and found[-1] != len(found):  # versions begin at 1, and entries are never removed
-            missing = next(v for v in range(1, found[-1]) if v not in set(found))
-            raise DamageError(f"{self.entry_path(missing)} is missing", hint=self._way_out(missing))
-        return found
+        if not found or found[-1] == len(found):
+            return found
+        # Versions begin at 1, and entries are never removed. A listing may pass over one that is linked meanwhile.
+        known = set(found)
+        for version in range(1, found[-1]):
+            if version not in known and not self.folder.disk.exists(self.entry_path(version)):
+                raise DamageError(f"{self.entry_path(version)} is missing", hint=self._way_out(version))
+        return list(range(1, found[-1] + 1))
 
     def entries(self) -> Iterator[Entry]:
         for version in self.versions():
