@@ -104,6 +104,7 @@ class History:
         self.plains = {t.name: t.plain for t in self.tables}
         self.names = 0
         self.subscribers = c.pick((0, 40, 80))
+        self.modes = c.pick((("strict",), ("strict", "hybrid", "lazy"), ("lazy",)))
         self.special = SPECIAL[: c.number(1, len(SPECIAL))]
         self.guarded = c.chance(35)
         if self.guarded:
@@ -120,7 +121,7 @@ class History:
             text, output = grammar.query(self.c.pick((0, 1, 1, 2)))
         self.names = grammar.names
         name = f"v{len(self.views)}"
-        mode = self.c.pick(("strict", "strict", "strict", "lazy", "hybrid"))
+        mode = self.c.pick(self.modes)
         self.steps.append(("view", name, text, mode))
         if self.c.chance(self.subscribers):
             self.steps.append(("subscribe", name))
@@ -353,10 +354,11 @@ class History:
             drawn.append(self.make(("clear", table.name)))
         if table.plain.rows.total() <= MANY:
             rows: list[Row] = []
-            for _ in range(self.c.number(2, 12)):
+            for _ in range(self.c.number(2, 9)):
                 row = self.row(table)
-                rows.append(row)
-                table.plain.add(row)
+                times = 1 if table.keyed else self.c.pick((1, 1, 2))
+                rows += [row] * times
+                table.plain.add(row, times)
             for row in rows:
                 table.plain.add(row, -1)
             drawn.append(self.make(("insert", table.name, rows)))
