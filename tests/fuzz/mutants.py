@@ -125,8 +125,8 @@ STATES = (
 TRANSACTIONS = (
     Mutant(
         "undo forgets the first change",
-        "    for where, key, old in reversed(journal):",
-        "    for where, key, old in reversed(journal[1:]):",
+        "    for where, key, old in reversed(journal[begin:] if begin else journal):",
+        "    for where, key, old in reversed(journal[begin + 1 :]):",
         ("views", "faults"),
     ),
     Mutant(
@@ -188,6 +188,21 @@ ASSUMPTIONS = (
     ),
 )
 
+FAULTS = (
+    Mutant(
+        "an interrupted undo is not repaired",
+        "        if repairing:\n            self.repair()\n",
+        "",
+        ("faults",),
+    ),
+    Mutant(
+        "nobody finishes what an interrupt left",
+        "        self.lock.hint = self\n        self.lock.settle()\n",
+        "        self.lock.hint = self\n",
+        ("faults",),
+    ),
+)
+
 VALUES = (
     Mutant(
         "an average may be any NaN",
@@ -215,4 +230,4 @@ VALUES = (
     ),
 )
 
-MUTANTS = (*DELTAS, *STATES, *TRANSACTIONS, *ASSUMPTIONS, *VALUES)
+MUTANTS = (*DELTAS, *STATES, *TRANSACTIONS, *ASSUMPTIONS, *FAULTS, *VALUES)
