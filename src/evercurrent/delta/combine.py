@@ -11,7 +11,7 @@ from evercurrent.algebra.nodes import Plan, Scan, Select, columns
 from evercurrent.algebra.walk import children
 from evercurrent.delta.blocks import Block, Source, equated, names_of, replace_columns
 from evercurrent.delta.program import Explode
-from evercurrent.term.build import call, conjunction, conjuncts
+from evercurrent.term.build import conjunction, conjuncts, equate
 from evercurrent.term.nodes import Column, Literal, Term
 
 
@@ -84,8 +84,7 @@ def guard(
     if anti:
         source = replace(present, mode="anti", on=on, null_safe=null_safe)
         return replace(block, sources=(*block.sources, source))
-    equality = "eqns" if null_safe else "eq"
-    conditions = tuple(call(equality, t, present.columns[i]) for i, t in on)
+    conditions = tuple(equate(t, present.columns[i], null_safe) for i, t in on)
     return replace(block, sources=(*block.sources, present), conditions=block.conditions + conditions)
 
 

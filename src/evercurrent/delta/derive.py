@@ -15,7 +15,7 @@ from evercurrent.delta.blocks import Source, replace_columns
 from evercurrent.delta.lookups import Derivation
 from evercurrent.delta.program import WEIGHT, Amount, Rule, Where
 from evercurrent.delta.states import States, product
-from evercurrent.term.build import TRUE, call, conjunction, lit
+from evercurrent.term.build import TRUE, conjunction, equate, lit
 from evercurrent.term.nodes import Call, Column, Literal, Term
 
 MINUS_ONE = lit(-1, BIGINT)
@@ -96,12 +96,11 @@ def derive(a: Analysis, states: States, driver: int, into: str, sign: int, nulls
         renamed = tuple(Column(c.name, c.type, c.nullable) for c in renamed)
     weight = Column("w~0", BIGINT, False)
     conditions = list(a.conditions)
-    equality = "eqns" if source.null_safe else "eq"
     d = Derivation(
         a, states, driver, set(range(len(a.sources))) - {driver}, conditions, list(a.block.explodes)
     )
     for i, term in source.on:
-        d.pending.append(call(equality, renamed[i], term))
+        d.pending.append(equate(renamed[i], term, source.null_safe))
     for column, own in zip(source.columns, renamed, strict=True):
         if nulls:
             d.bound[own.name] = own

@@ -175,11 +175,16 @@ def term(value: Any) -> Term:
 def written(name: str, args: Sequence[Any]) -> str:
     """The call in Spark's SQL."""
     texts = [sql(a) for a in args]
+    if name in ("timestampadd", "timestampdiff"):
+        texts[0] = args[0]
+    return spelled(name, texts)
+
+
+def spelled(name: str, texts: Sequence[str]) -> str:
+    """The call in Spark's SQL, over arguments that are written already."""
     if name in SQL:
         return SQL[name].format(*(f"({t})" for t in texts), rest=", ".join(texts[1:]))
-    if name in ("timestampadd", "timestampdiff"):
-        return f"{name}({args[0]}, {', '.join(texts[1:])})"
-    if name in ("trim", "ltrim", "rtrim") and len(args) == 2:
+    if name in ("trim", "ltrim", "rtrim") and len(texts) == 2:
         where = {"trim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}[name]
         return f"trim({where} {texts[1]} FROM {texts[0]})"
     if name in ("like", "ilike"):

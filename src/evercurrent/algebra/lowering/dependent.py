@@ -37,7 +37,7 @@ from evercurrent.algebra.walk import rename_apart
 from evercurrent.calculus import nodes as calculus
 from evercurrent.calculus.scope import record_of, substitute, substitute_term
 from evercurrent.data.types import Struct
-from evercurrent.term.build import call, conjunction, conjuncts
+from evercurrent.term.build import conjunction, conjuncts, equate
 from evercurrent.term.nodes import Call, Column, Field, Term
 
 Lower = Callable[[Plan, calculus.Query, Context], tuple[Plan, tuple[Term, ...]]]
@@ -57,7 +57,7 @@ class Pulled:
 
     @property
     def condition(self) -> Term:
-        equal = [call("eqns" if null_safe else "eq", outer, inner) for outer, inner, null_safe in self.pairs]
+        equal = [equate(outer, inner, null_safe) for outer, inner, null_safe in self.pairs]
         return conjunction([*equal, *self.residual])
 
     @property

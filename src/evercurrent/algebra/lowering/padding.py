@@ -17,7 +17,7 @@ from evercurrent.algebra.walk import rename_apart
 from evercurrent.calculus import nodes as calculus
 from evercurrent.calculus.scope import free_variables, record_of, substitute, substitute_term
 from evercurrent.calculus.scope import rename_apart as rename_variables
-from evercurrent.term.build import TRUE, call, case, conjunction, conjuncts, lit
+from evercurrent.term.build import TRUE, call, case, conjunction, conjuncts, equate, lit
 from evercurrent.term.nodes import Column, Field, Term
 
 Terms = tuple[Term, ...]
@@ -92,7 +92,7 @@ def full_outer(domain: Plan, query: calculus.FullOuter, context: Context) -> tup
             condition = replace_columns(condition, dict(zip(names, copies[i], strict=True)))
             sides[i], (condition,) = nested.attach(sides[i], (condition,), context)
         conditions.append(condition)
-    equal = [call("eqns", a, b) for a, b in zip(*copies, strict=True)]
+    equal = [equate(a, b, True) for a, b in zip(*copies, strict=True)]
     whole = replace_columns(
         conjunction(conditions), dict(zip((c.name for c in columns(domain)), copies[0], strict=True))
     )

@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from evercurrent.data.types import Decimal, Float, Integer, Interval, Time, Timestamp, Type
+from evercurrent.data.types import Decimal, Float, Integer, Interval, Map, Time, Timestamp, Type
 from evercurrent.engine.spark.intervals import interval, micros
 from evercurrent.engine.spark.types import spark_type
 from evercurrent.engine.spark.zeros import SIGNLESS, one_zero
@@ -83,6 +83,8 @@ def native(name: str, args: Columns, call: Call) -> Column:
             return average(args[0], args[1], call.type)
         case "add":
             result = args[0] + args[1]
+        case "eq" | "eqns" if isinstance(call.args[0].type, Map):  # Spark compares no maps
+            result = OPERATORS[name](*(F.array_sort(F.map_entries(a)) for a in args))
         case _ if name in OPERATORS:
             result = OPERATORS[name](*args)
         case _ if name == "cast" or (name in HIGHER_ORDER and name != "array_sort"):

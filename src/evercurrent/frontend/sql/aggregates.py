@@ -184,6 +184,10 @@ def arguments(level: Level, parts: Parts) -> tuple[str, list[Term], tuple[Any, .
         return name, *_fraction(level, parts, nodes)
     if name == "mode" and parts.within and not nodes:
         return name, [ordering.sort_key(level, parts.order[0]).term], ()
+    if name == "mode" and len(nodes) == 2:
+        flag = _constant(level, nodes.pop(), "whether the smallest of several modes is taken")
+        if flag.type != BOOLEAN:  # it always is: a view depends on its data alone
+            raise env.wrong("whether the smallest of several modes is taken is TRUE or FALSE", parts.call)
     if name == "listagg" and len(nodes) == 2:
         options = (_constant(level, nodes.pop(), "the separator").value,)
     if name in IGNORING_NULLS:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from evercurrent.data.types import NULL
+from evercurrent.data.types import NULL, Interval
 from evercurrent.errors import EvercurrentError
 from evercurrent.frontend.sql import aggregates, expressions, literals
 from evercurrent.frontend.sql.functions import (
@@ -222,8 +222,8 @@ def _part(level: Level, unit: str, value: exp.Expr, node: exp.Expr) -> Term:
             f"there is no part {unit} of a date or time", node, hint=suggestion(unit, PARTS)
         )
     term = expressions.term(level, value)
-    if name == "date_part":
-        return build.call(name, literals.string(unit), term, place=place)
+    if name == "date_part" or isinstance(term.type, Interval):
+        return build.call("date_part", literals.string(unit), term, place=place)
     return build.call(name, term, place=place)
 
 

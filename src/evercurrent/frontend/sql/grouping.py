@@ -56,7 +56,8 @@ def normalised(node: exp.Expr) -> exp.Expr:
 
 
 def contains_query(node: exp.Expr) -> bool:
-    return node.find(exp.Query) is not None
+    """Whether a key contains a subquery or a lambda: their variables have other names each time that they are read."""
+    return node.find(exp.Query, exp.Lambda) is not None
 
 
 @dataclass(slots=True)
@@ -66,7 +67,7 @@ class Clause:
     keys: list[Term]
     sets: tuple[tuple[int, ...], ...] | None
     written: Written = ()
-    """The keys that contain a subquery, as they are written."""
+    """The keys that contain a subquery or a lambda, as they are written."""
 
 
 def clause(env: Env, node: exp.Group, read_key: ReadKey) -> Clause:
