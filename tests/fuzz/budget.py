@@ -22,8 +22,6 @@ SCENARIOS = {
     "views": 24,
     "objects": 24,
     "plans": 60,
-    "assumptions": 20,
-    "object_assumptions": 20,
     "assumptions": 24,
     "object_assumptions": 48,
 }
