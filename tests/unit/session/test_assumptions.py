@@ -226,3 +226,16 @@ def test_only_a_broken_assumption_is_given_up(statements: tuple[str, ...], given
     both.transact(*statements)
     both.check()
     assert [note[: len(text)] for note, text in zip(notes(both.db), given_up, strict=True)] == given_up
+
+
+def test_a_parent_of_two_children_of_one_view_changes() -> None:
+    """Without the assumption about one child the program makes that about the other, which is broken too."""
+    db = ec.connect()
+    db.execute("CREATE TABLE p (id INT PRIMARY KEY, a INT)")
+    db.execute("CREATE TABLE q (id INT PRIMARY KEY, pid INT REFERENCES p (id))")
+    db.execute("CREATE TABLE r (id INT PRIMARY KEY, pid INT REFERENCES p (id))")
+    db.execute("CREATE VIEW v AS SELECT p.a FROM r, q, p WHERE p.id = q.pid AND p.id = r.pid")
+    for name in "pqr":
+        db.execute(f"INSERT INTO {name} VALUES (1, 1)")
+    db.execute("UPDATE p SET a = 2")
+    assert db.view("v").rows() == [(2,)]
