@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -162,3 +163,19 @@ def test_check_finds_damage_and_repairs_it(place: Path, capsys: pytest.CaptureFi
     capsys.readouterr()
     assert main([*at, "--repair"]) == FAILED
     assert "segment of table orders" in said(capsys)
+
+
+def test_functions_and_folders_are_the_users_word(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "rules_of_mine.py").write_text("def score(n: int) -> int:\n    return n\n")
+    (place / "p.toml").write_text(
+        "warehouse = 'w'\nfunctions = ['rules_of_mine']\npublish_to = ['.']\n[views.spend]\npublish = 'out'\n"
+    )
+    assert main(["run", str(place / "p.sql")]) == FINE
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = ["history", "--warehouse", str(place / "w"), "--publish-to", str(place)]
+        assert main([*again, "--functions", "math:gcd", "--functions", "math"]) == FINE
+    capsys.readouterr()
+    for word in ("no_such_module_here", "math:nothing"):
+        assert main([*again, "--functions", word]) == FAILED
+        assert word in capsys.readouterr().err
