@@ -11,5 +11,5 @@ interrupts       lock (one thread at a time, whatever is interrupted), with_stat
                  insist (repeats what undoes)
 statements       execute, definition (CREATE), dropping (DROP), installation (where a new catalog takes effect)
 handles          reading (what all have in common), tables, views, results
-what it says     verify, stats
+what it says     verify, stats, blame (which view failed, and for which row)
 """

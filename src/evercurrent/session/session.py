@@ -27,11 +27,13 @@ from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import (
     ConstraintError,
+    EvaluationError,
     InternalError,
     QueryError,
     TransactionError,
     UnsupportedError,
 )
+from evercurrent.session.blame import blame
 from evercurrent.session.compile import assertion_key
 from evercurrent.session.constraints import examine
 from evercurrent.session.insist import insist
@@ -125,7 +127,10 @@ class Session:
             patch.apply()
         if deltas:
             named = {self.stores[name].table.name: delta for name, delta in deltas.items()}
-            moved = self.maintenance.apply(named, self.table_rows, self._watched(), verdict)
+            try:
+                moved = self.maintenance.apply(named, self.table_rows, self._watched(), verdict)
+            except EvaluationError as error:
+                raise blame(self, error, named) from error
             if moved:
                 self._check_assertions(moved)
             if self.subscribers.watched:
