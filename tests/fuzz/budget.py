@@ -24,6 +24,7 @@ SCENARIOS = {
     "plans": 60,
     "assumptions": 24,
     "object_assumptions": 48,
+    "faults": 8,
 }
 """How many scenarios of each campaign belong to the budget."""
 
