@@ -250,3 +250,32 @@ def test_constructed_objects_are_the_same_for_the_same_inputs() -> None:
     assert sorted(first) == ["Bob", "Cat"]
     assert first == again
     assert v.mirror.db.query("count(Persons)", language="oql") == 6
+
+
+def test_keys_of_dictionaries() -> None:
+    db = ec.connect()
+    db.odl(
+        """class box (extent Boxes) { attribute string name; attribute dictionary<string, long> notes; };
+        class kept (extent Kepts) { attribute dictionary<long, string> notes kept as array; };"""
+    )
+    db.oql(
+        """define words as select struct(n: b.name, k: k) from b in Boxes, k in keys(b.notes);
+        define held as select keys(b.notes) from b in Boxes;
+        define numbers as select k from x in Kepts, k in keys(x.notes)"""
+    )
+    a = db.new("box", name="a", notes={"x": 1, "y": 2})
+    db.new("kept", notes={1: "p", 2: "q"})
+    assert {(r.n, r.k) for r in db.view("words").value()} == {("a", "x"), ("a", "y")}
+    assert db.view("numbers").value() == ec.Bag([1, 2])
+    a.notes["z"] = 3
+    del a.notes["x"]
+    assert db.view("held").value() == ec.Bag([ec.Set(["y", "z"])])
+    assert {r.k for r in db.view("words").value()} == {"y", "z"}
+    assert db.oql('element(select count(keys(b.notes)) from b in Boxes where "z" in keys(b.notes))') == 2
+
+
+def test_limit_is_a_name_where_no_number_follows() -> None:
+    db = ec.connect()
+    db.odl("class t (extent Ts) { attribute long limit; attribute long offset; };")
+    db.new("t", limit=3, offset=4)
+    assert db.oql("select limit.limit + limit.offset from limit in Ts order by limit.offset limit 1") == [7]

@@ -62,3 +62,34 @@ def test_the_same_values_on_spark(spark: Any, tmp_path: Path) -> None:
     again.oql("define names as select o.name from o in older(40); undefine staff")
     assert again.view("names").value() == Bag(["Ann"])
     assert again.views == ["pay", "best", "names"]
+
+
+MORE = """
+define first2 as select e.name from e in Employees order by e.salary desc limit 2;
+define some as select e.salary from e in Employees limit 2;
+define each as select struct(d: d.name, one: (select e.name from e in d.employees order by e.age limit 1)) from d in Departments;
+define kinds as select struct(d: d, n: count(distinct e.salary)) from e in Employees group by d: nvl(e.dept.name, "none");
+define both as select distinct e.salary from e in Employees order by e.salary desc, e.name asc
+"""
+
+
+def test_limits_and_distinct_counts(spark: Any, tmp_path: Path) -> None:
+    db = ec.connect(spark=spark, path=tmp_path / "w")
+    db.odl(ODL)
+    db.oql(MORE)
+    with db.transaction():
+        dev = db.new("department", name="dev")
+        ann = db.new("employee", name="Ann", age=45, salary=100, dept=dev)
+        ben = db.new("employee", name="Ben", age=30, salary=100, dept=dev)
+        db.new("employee", name="Cid", age=39)
+    assert db.view("first2").value() == ["Ann", "Ben"]
+    assert db.view("some").value() == Bag([None, 100])
+    assert db.view("kinds").value() == Bag([record(d="dev", n=1), record(d="none", n=1)])
+    with db.transaction():
+        ben.salary, ann.age, ann.salary = 120, 20, None
+    assert db.view("first2").value() == ["Ben", "Ann"]
+    assert db.view("some").value() == Bag([None, None])
+    assert db.view("each").value() == Bag([record(d="dev", one=["Ann"])])
+    assert db.view("kinds").value() == Bag([record(d="dev", n=2), record(d="none", n=1)])
+    assert db.view("both").value() == [120, None]
+    assert db.verify()

@@ -20,6 +20,7 @@ from evercurrent.data.types import (
     TIME,
     TIMESTAMP,
     Decimal,
+    Interval,
     String,
     Type,
 )
@@ -66,5 +67,7 @@ def spelling(t: Type, limit: Limit) -> str | None:
             return f"string<{length}>"
         case Decimal(precision, scale):
             return f"decimal({precision}, {scale})"
+        case Interval("micros"):  # with limits, as times of day were kept before there was a type for them
+            return "interval"
         case _:
             return None
