@@ -15,12 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from evercurrent.catalog.nodes import Mode, is_part
+from evercurrent.data.showing import show_value
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.limits import guard_nesting
 from evercurrent.objects.face import ObjectFace
+from evercurrent.session.arguments import require_choice, require_text
 from evercurrent.session.feed import Feed
 from evercurrent.session.python_face import PythonFace
 from evercurrent.session.results import Result
+from evercurrent.session.rows import is_many
 from evercurrent.session.stats import Stats
 from evercurrent.session.tables import Table
 from evercurrent.session.transactions import Block
@@ -136,6 +139,7 @@ class Database(PythonFace, ObjectFace):
         """
         from evercurrent.session.execute import execute
 
+        require_text(sql, "a statement")
         return execute(self._session, sql, parameters, policy, mode)
 
     @guard_nesting()
@@ -151,12 +155,12 @@ class Database(PythonFace, ObjectFace):
 
         In SQL the result is a `Result`, in OQL the value of the query, of whatever type.
         """
+        require_text(text, "a query")
+        require_choice(language, ("sql", "oql"), "language")
         if language == "oql":
             from evercurrent.session.oql import query as ask
 
             return ask(self._session, text, pending)
-        if language != "sql":
-            raise QueryError(f"there is no language {language!r}", hint='there is "sql" and "oql"')
         from evercurrent.session.execute import query
 
         return query(self._session, text, parameters, pending)
@@ -176,6 +180,7 @@ class Database(PythonFace, ObjectFace):
         """
         from evercurrent.session.oql import run
 
+        require_text(text, "a statement")
         return run(self._session, text, policy=policy, mode=mode)
 
     @guard_nesting()
@@ -183,6 +188,7 @@ class Database(PythonFace, ObjectFace):
         """Give an object a name that queries in OQL may use; binding it again moves the name, None unbinds it."""
         from evercurrent.session.oql_names import bind
 
+        require_text(name, "the name of an object")
         bind(self._session, name, thing)
 
     # --- names ---------------------------------------------------------------------------------------------
@@ -236,8 +242,8 @@ class Database(PythonFace, ObjectFace):
     @guard_nesting()
     def verify(self, views: Iterable[str] | None = None) -> Report:
         """Recompute views with the reference evaluator and compare, both ways. The report is true if all are equal."""
-        if isinstance(views, str):
-            raise QueryError("views must be an iterable of names", hint=f"db.verify([{views!r}])")
+        if views is not None and not is_many(views):
+            raise QueryError("views must be an iterable of names", hint=f"db.verify([{show_value(views)}])")
         from evercurrent.session.verify import verify
 
         return verify(self._session, views)

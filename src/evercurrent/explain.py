@@ -14,13 +14,14 @@ Without a stage: a summary for people.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from evercurrent.algebra.show import show as show_plan
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.show import show as show_query
 from evercurrent.catalog.dependencies import views_under
 from evercurrent.catalog.nodes import View, is_part
+from evercurrent.data.showing import show_value
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.labels import Labels
 from evercurrent.delta.program import Lookup, Program, Rule, State
@@ -57,8 +58,9 @@ class Explanation(str):
 
 def explain_view(session: Session, view: View, stage: str | None) -> Explanation:
     """The explanation of a view."""
-    if stage is not None and stage not in STAGES:
-        raise QueryError(f"there is no stage {stage!r}", hint=f"the stages are {', '.join(STAGES)}")
+    given: Any = stage
+    if given is not None and (not isinstance(given, str) or given not in STAGES):
+        raise QueryError(f"there is no stage {show_value(stage)}", hint=f"the stages are {', '.join(STAGES)}")
     if view.language == "oql" and not is_part(view):
         from evercurrent.session.oql_explain import explain_family
 

@@ -8,10 +8,12 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import Dependant, all_dependants, dependants
 from evercurrent.catalog.extents import tables_of
 from evercurrent.catalog.nodes import Table, View
+from evercurrent.data.showing import show_value
 from evercurrent.errors import QueryError
 
 
 def require_table(catalog: Catalog, name: str) -> Table:
+    _require_name(name, "table")
     found = catalog.table(name)
     if found is not None:
         return found
@@ -21,12 +23,18 @@ def require_table(catalog: Catalog, name: str) -> Table:
 
 
 def require_view(catalog: Catalog, name: str) -> View:
+    _require_name(name, "view")
     found = catalog.view(name)
     if found is not None:
         return found
     if catalog.table(name) is not None:
         raise QueryError(f"{name} is a table, not a view", hint=f"db.table({name!r}) reads it")
     raise unknown("view", name, [v.name for v in catalog.views.values()])
+
+
+def _require_name(name: object, kind: str) -> None:
+    if not isinstance(name, str):
+        raise QueryError(f"the name of a {kind} is a string, not {show_value(name)}")
 
 
 def unknown(kind: str, name: str, names: list[str]) -> QueryError:

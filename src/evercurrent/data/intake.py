@@ -148,7 +148,7 @@ def _make_taker(t: Type) -> Callable[[Any], Any]:
             return take(value)
         except BadValue:
             raise
-        except (ArithmeticError, ValueError, TypeError, AttributeError, LookupError) as problem:
+        except Exception as problem:
             # Values of users are of any class, and so are the errors of their methods.
             raise _bad(t, value, type(problem).__name__) from problem
 

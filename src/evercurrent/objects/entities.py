@@ -43,6 +43,7 @@ from evercurrent.catalog.classes import (
 )
 from evercurrent.catalog.wellformed import check
 from evercurrent.data.collections import Bag
+from evercurrent.data.showing import show_value
 from evercurrent.data.types import (
     BIGINT,
     BINARY,
@@ -167,6 +168,9 @@ class Entity(metaclass=EntityType):
 def schema_of(entities: tuple[Any, ...], schema: Schema) -> Schema:
     """The schema with these classes added."""
     found = dict(schema.classes)
+    for e in entities:
+        if not isinstance(e, EntityType) or "__entity__" not in vars(e):
+            raise QueryError(f"{show_value(e)} is no class of objects", hint="class Person(ec.Entity): ...")
     names = {e.__name__: e for e in entities}
     for e in entities:
         declared = e.__entity__

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from evercurrent.data.showing import show_value
+from evercurrent.errors import QueryError
 from evercurrent.limits import guard_nesting
+from evercurrent.session.arguments import require_text
 
 if TYPE_CHECKING:
     from evercurrent.catalog.classes import Schema
@@ -34,6 +37,7 @@ class ObjectFace:
         """
         from evercurrent.objects.declaring import declare
 
+        require_text(text, "a text of classes")
         declare(self._session, text, operations, replacing)
 
     @guard_nesting()
@@ -60,6 +64,7 @@ class ObjectFace:
         """Drop a class and its objects; refused while classes, views or assertions need it."""
         from evercurrent.objects.declaring import drop_classes
 
+        require_text(name, "the name of a class")
         drop_classes(self._session, [name])
 
     @property
@@ -74,7 +79,7 @@ class ObjectFace:
         """A new object of a class: `db.new("employee", name="Ann", dept=sales)`."""
         from evercurrent.objects.extents import kind_of
 
-        kind = kind_of(self._session, class_name)
+        kind = kind_of(self._session, require_text(class_name, "the name of a class"))
         for name in values:
             if name not in kind.named:
                 kind.field(name)  # says what is meant
@@ -82,15 +87,21 @@ class ObjectFace:
 
     def delete(self, thing: Object) -> None:
         """Delete an object: references to it become nil, relationships and collections lose it."""
+        from evercurrent.objects.handles import Object
+
+        if not isinstance(thing, Object):
+            raise QueryError(f"{show_value(thing)} is no object", hint="db.table(name).delete deletes rows")
         thing._kind.space.delete(thing)
 
     def extent(self, name: str) -> Extent:
         """The objects of a class and of those that extend it, by the extent's name or the class's."""
         from evercurrent.objects.extents import Extent
 
-        return Extent(self._session, name)
+        return Extent(self._session, require_text(name, "the name of an extent"))
 
     def object(self, oid: int) -> Object | None:
         """The object of an identity, or None."""
         space = self._session.space
+        if not isinstance(oid, int):
+            raise QueryError(f"an identity is a number, not {show_value(oid)}")
         return None if space is None else space.at(oid)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from evercurrent.data.showing import show_value
+from evercurrent.errors import QueryError
 from evercurrent.objects import links, raw
 from evercurrent.objects.handles import Object, gone
 
@@ -35,6 +37,19 @@ class Owned:
         if self.owner._gone:
             raise gone(self.owner)
         return self.space.changing()
+
+    def _listed(self, elements: Any) -> list[Any]:
+        """What was given for the whole collection, as a list; nothing stands for none."""
+        if elements is None:
+            return []
+        if isinstance(elements, Iterable) and not isinstance(elements, str | bytes | Mapping):
+            if getattr(elements, "shape", None) != ():
+                return list(elements)
+        raise QueryError(f"{self.what} takes a collection of elements, not {show_value(elements)}")
+
+    def _taken(self, elements: Any) -> list[Any]:
+        """The elements as the collection holds them."""
+        return [self.take(x) for x in self._listed(elements)]
 
     def __reduce__(self) -> Any:
         raise TypeError(f"{self.what} belongs to its object; copy it with list() or set()")
@@ -67,8 +82,13 @@ class OwnedSet(Owned, set):  # type: ignore[type-arg]
                 raw.take(work, self, element)
 
     def discard(self, element: Any) -> None:
+        element = self._meant(element)
         if element in self:
             self.remove(element)
+
+    def _meant(self, element: Any) -> Any:
+        """The element as the set holds it: a struct may be given as a mapping, which does not hash."""
+        return element if hashes(element) else self.take(element)
 
     insert_element = add
     remove_element = remove
@@ -80,19 +100,20 @@ class OwnedSet(Owned, set):  # type: ignore[type-arg]
         raise KeyError("pop from an empty set")
 
     def update(self, *others: Iterable[Any]) -> None:
-        new = [self.take(x) for other in others for x in other]
+        new = [x for other in others for x in self._taken(other)]
         with self._changing():
             for x in new:
                 self.add(x)
 
     def difference_update(self, *others: Iterable[Any]) -> None:
-        self._drop({x for other in others for x in other} & set(self))
+        self._drop({self._meant(x) for other in others for x in other} & set(self))
 
     def intersection_update(self, *others: Iterable[Any]) -> None:
-        self._drop(set(self).difference(set(self).intersection(*others)))
+        kept = [{self._meant(x) for x in other} for other in others]
+        self._drop(set(self).difference(set(self).intersection(*kept)))
 
     def symmetric_difference_update(self, other: Iterable[Any]) -> None:
-        other = {self.take(x) for x in other}
+        other = set(self._taken(other))
         new, old = other - set(self), other & set(self)
         with self._changing():
             self._drop(old)
@@ -108,7 +129,7 @@ class OwnedSet(Owned, set):  # type: ignore[type-arg]
 
     def assign(self, elements: Iterable[Any] | None) -> None:
         """Hold exactly these elements."""
-        new = {self.take(x) for x in elements or ()}
+        new = set(self._taken(elements))
         with self._changing():
             self._drop(set(self) - new)
             self.update(new - set(self))
@@ -174,6 +195,7 @@ class OwnedBag(Owned):
                 raw.count(work, self, element, -1)
 
     def discard(self, element: Any) -> None:
+        element = element if hashes(element) else self.take(element)
         if element in self.counts:
             self.remove(element)
 
@@ -187,7 +209,7 @@ class OwnedBag(Owned):
         raise KeyError("pop from an empty bag")
 
     def update(self, *others: Iterable[Any]) -> None:
-        new = [self.take(x) for other in others for x in other]
+        new = [x for other in others for x in self._taken(other)]
         with self._changing():
             for x in new:
                 self.add(x)
@@ -201,7 +223,7 @@ class OwnedBag(Owned):
 
     def assign(self, elements: Iterable[Any] | None) -> None:
         """Hold exactly these elements."""
-        new = [self.take(x) for x in elements or ()]
+        new = self._taken(elements)
         with self._changing():
             self.clear()
             self.update(new)
@@ -217,7 +239,7 @@ class OwnedBag(Owned):
         return self
 
     def count(self, element: Any) -> int:
-        return self.counts.get(element, 0)
+        return self.counts.get(element if hashes(element) else self.take(element), 0)
 
     def __contains__(self, element: object) -> bool:
         return element in self.counts
@@ -248,3 +270,12 @@ class OwnedBag(Owned):
 
 def short(value: Any) -> str:
     return f"<{value._kind.name} {value.oid}>" if isinstance(value, Object) else repr(value)
+
+
+def hashes(value: Any) -> bool:
+    """Whether a value can be looked up; a mapping that stands for a struct cannot."""
+    try:
+        hash(value)
+    except Exception:
+        return False
+    return True

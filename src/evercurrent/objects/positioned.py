@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, SupportsIndex
 
+from evercurrent.data.showing import show_value
 from evercurrent.errors import QueryError
 from evercurrent.objects import links, raw
 from evercurrent.objects.owned import Owned, short
@@ -58,7 +59,7 @@ class OwnedList(Owned, list):  # type: ignore[type-arg]
 
     def assign(self, elements: Iterable[Any] | None) -> None:
         """Hold exactly these elements."""
-        self._splice(0, len(self), elements or ())
+        self._splice(0, len(self), self._listed(elements))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not isinstance(index, slice):
@@ -165,6 +166,8 @@ class OwnedDict(Owned, dict):  # type: ignore[type-arg]
 
     def assign(self, entries: Mapping[Any, Any] | None) -> None:
         """Hold exactly these entries."""
+        if entries is not None and not isinstance(entries, Mapping):
+            raise QueryError(f"{self.what} takes a mapping, not {show_value(entries)}")
         new = {self._key(k): self.take(v) for k, v in (entries or {}).items()}
         with self._changing():
             for key in [k for k in self if k not in new]:

@@ -107,6 +107,7 @@ def through_inverse(f: Field, inverse: str) -> tuple[Method, Method]:
         element._kind.named[inverse].set(element, self.owner)
 
     def remove(self: Any, element: Any) -> None:
+        element = take(element)
         if element not in self:
             raise KeyError(element)
         element._kind.named[inverse].set(element, None)
@@ -200,7 +201,7 @@ def adding_pending(way: Way, reference: bool) -> Method:
 
 
 def removing(way: Way, reference: bool) -> Method:
-    session, alive = way.space.session, way.alive
+    session, alive, take = way.space.session, way.alive, way.take
     delete, cell, slow = way.delete, way.cell, way.slow["remove"]
     work = way.space.work
     journal, put, drop = way.journal, set.add, set.discard
@@ -209,7 +210,12 @@ def removing(way: Way, reference: bool) -> Method:
     bump, table, rescue = work.bump, way.table, way.space.rescue
 
     def remove(self: Any, element: Any) -> None:
-        if element in self and len(alive) == 1 and (not reference or isinstance(element, Object)):
+        try:
+            there = element in self
+        except TypeError:  # a mapping for a struct does not hash
+            element = take(element)
+            there = element in self
+        if there and len(alive) == 1 and (not reference or isinstance(element, Object)):
             if session.idle:
                 if delete is not None:
                     try:

@@ -17,6 +17,7 @@ from evercurrent.catalog.nodes import Assertion, Mode, View
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError, EvaluationError, QueryError
+from evercurrent.session.arguments import require_choice
 from evercurrent.session.constraints import examine
 from evercurrent.session.definition import create_assertion, create_table, create_view
 from evercurrent.session.dropping import drop
@@ -44,8 +45,8 @@ def execute(
     """Run the statements of a text, one after another; the result of the last."""
     from evercurrent.frontend.sql.parse import parse_script, parse_statement
 
-    if policy not in (None, "incremental", "auto", "full"):
-        raise QueryError(f"there is no policy {policy!r}", hint="there is incremental, auto and full")
+    if policy is not None:
+        require_choice(policy, ("incremental", "auto", "full"), "policy")
     texts = parse_script(text)
     if not texts:
         raise QueryError("there is no statement in the text")
@@ -63,8 +64,8 @@ def in_mode(statement: Statement, mode: Mode | None) -> Statement:
     """The statement; a view that it creates and that names no mode itself has this one."""
     from evercurrent.frontend.sql.statements import CreateView
 
-    if mode not in (None, "strict", "lazy", "hybrid"):
-        raise QueryError(f"there is no mode {mode!r}", hint="there is strict, lazy and hybrid")
+    if mode is not None:
+        require_choice(mode, ("strict", "lazy", "hybrid"), "mode")
     if mode is None or not isinstance(statement, CreateView) or statement.view.mode != "strict":
         return statement
     return replace(statement, view=replace(statement.view, mode=mode))

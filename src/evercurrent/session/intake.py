@@ -7,14 +7,15 @@ stand for NULL.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import compress
 from typing import Any
 
 from evercurrent.data.feeds import CHANGE_TYPE, PASSED_OVER, SIGNS
+from evercurrent.data.showing import show_value
 from evercurrent.data.zset import Row
 from evercurrent.errors import QueryError
-from evercurrent.session.rows import RowReader, is_row
+from evercurrent.session.rows import RowReader, is_many
 
 NOT_COLUMNS = (CHANGE_TYPE, *PASSED_OVER)
 
@@ -33,7 +34,7 @@ def changes_of(reader: RowReader, source: Any) -> tuple[list[Row], list[Mapping[
     columns = frame_columns(source)
     if columns is not None:
         return _changes_of_columns(reader, columns)
-    if is_row(source) or isinstance(source, str) or not isinstance(source, Iterable):
+    if not is_many(source):
         source = [source]
     come: list[Mapping[str, Any]] = []
     gone: list[Mapping[str, Any]] = []
@@ -63,7 +64,7 @@ def _changes_of_columns(
 def sign(kind: Any) -> int:
     found = SIGNS.get(kind) if isinstance(kind, str) else None
     if found is None:
-        raise QueryError(f"{CHANGE_TYPE} is {kind!r}", hint=f"it must be one of {', '.join(SIGNS)}")
+        raise QueryError(f"{CHANGE_TYPE} is {show_value(kind)}", hint=f"it must be one of {', '.join(SIGNS)}")
     return found
 
 

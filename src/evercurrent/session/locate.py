@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evercurrent.data.showing import show_value
 from evercurrent.data.zset import Row
 from evercurrent.errors import ConstraintError, QueryError
 from evercurrent.session.pending import Pending
@@ -27,7 +28,7 @@ def locate(pending: Pending, reader: RowReader, which: Any) -> Row:
     if len(rows) == 1:
         return rows[0]
     table = pending.store.table
-    meant = f"{', '.join(index.constraint.columns)} = {which!r}"
+    meant = f"{', '.join(index.constraint.columns)} = {show_value(which)}"
     if not rows:
         raise ConstraintError(
             f"{table.name} has no row with {meant}", constraint="existing row", rows=[which]
@@ -59,7 +60,7 @@ def key_of(store: Store, reader: RowReader, which: Any) -> tuple[KeyIndex, Any] 
     values = list(which) if isinstance(which, tuple) else [which]
     index = store.primary
     if index is None or len(index.positions) != len(values):
-        raise no_key(store, f"{which!r} is neither a key nor a row of {table.name}")
+        raise no_key(store, f"{show_value(which)} is neither a key nor a row of {table.name}")
     return index, _value(reader, index, values)
 
 

@@ -22,6 +22,7 @@ from evercurrent.frontend.oql.context import Context, wrong
 from evercurrent.frontend.oql.define import question, views
 from evercurrent.frontend.oql.layout import Layout
 from evercurrent.frontend.oql.parse import parse, parse_one
+from evercurrent.session.arguments import require_choice
 from evercurrent.session.definition import check_unstored, over_kept
 from evercurrent.session.dropping import removed
 from evercurrent.session.execute import answer
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 def run(session: Session, text: str, *, pending: bool = False, **options: Any) -> Any:
     """Run the statements of a text; the value of the last query, None if the last statement is none."""
+    require_choice(options.get("policy", "incremental"), ("incremental", "auto", "full"), "policy")
+    require_choice(options.get("mode", "strict"), ("strict", "lazy", "hybrid"), "mode")
     statements = parse(text)
     if not statements:
         raise QueryError("there is no statement in the text")

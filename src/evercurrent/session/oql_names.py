@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import Table as Declaration
 from evercurrent.catalog.nodes import TableColumn, Unique
+from evercurrent.data.showing import show_value
 from evercurrent.data.types import BIGINT, STRING
 from evercurrent.errors import QueryError
 from evercurrent.frontend.oql.names import NAMES
@@ -49,7 +50,9 @@ def is_bound(catalog: Catalog, name: str, thing: Any) -> bool:
     if not name.isidentifier():
         raise QueryError(f"{name!r} is no name that a query could use")
     if thing is not None and not isinstance(thing, Object):
-        raise QueryError(f"{thing!r} is no object", hint="bind a name to an object of a class, or to None")
+        raise QueryError(
+            f"{show_value(thing)} is no object", hint="bind a name to an object of a class, or to None"
+        )
     known = catalog.objects.get(name)
     if known is None:
         if thing is None:
@@ -58,7 +61,7 @@ def is_bound(catalog: Catalog, name: str, thing: Any) -> bool:
             raise QueryError(f"there is already a table, view or definition {name}")
         return False
     if thing is not None and not catalog.schema.is_a(type(thing).__name__, known):
-        raise QueryError(f"{name} is bound to objects of {known}, and {thing!r} is none")
+        raise QueryError(f"{name} is bound to objects of {known}, and {show_value(thing)} is none")
     return True
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from evercurrent.data.showing import show_value
 from evercurrent.errors import QueryError
 from evercurrent.limits import guard_nesting
+from evercurrent.session.arguments import require_text
 from evercurrent.session.views import View
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ class PythonFace:
     @guard_nesting()
     def relation(self, name: str) -> Query[Any]:
         """All rows of a table or view, as a query object."""
-        return self._owner().relation(name)
+        return self._owner().relation(require_text(name, "the name of a table or view"))
 
     @overload
     def view(self, name: str, query: Query[T], *, replace: bool = ...) -> LiveView[T]: ...
@@ -100,7 +102,8 @@ class PythonFace:
         if isinstance(name, str):
             if not isinstance(query, AnyQuery):
                 raise QueryError(
-                    f"a query is needed, not {query!r}", hint='db.view("name", db.table_of(...).where(...))'
+                    f"a query is needed, not {show_value(query)}",
+                    hint='db.view("name", db.table_of(...).where(...))',
                 )
             return self._owner().view(name, query, replace)
         if isinstance(name, AnyQuery):
@@ -110,4 +113,6 @@ class PythonFace:
 
             made = query_of(name, self._owner(), self.table_of)
             return self._owner().view(name.__name__, made, replace)
-        raise QueryError(f"a view has a name, not {name!r}", hint='db.view("name"), db.view("name", query)')
+        raise QueryError(
+            f"a view has a name, not {show_value(name)}", hint='db.view("name"), db.view("name", query)'
+        )

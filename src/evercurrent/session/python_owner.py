@@ -11,6 +11,7 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.lookup import unknown
 from evercurrent.catalog.nodes import Table
 from evercurrent.data.shapes import Shape
+from evercurrent.data.showing import show_value
 from evercurrent.data.types import Member, Reference
 from evercurrent.errors import QueryError
 from evercurrent.frontend.python.annotations import is_row_class
@@ -94,7 +95,7 @@ class QueryOwner(ABC):
             return self.relation(extent)
         if not is_row_class(what):
             raise QueryError(
-                f"{what!r} is no class of rows",
+                f"{show_value(what)} is no class of rows",
                 hint="a class of rows is a dataclass, a NamedTuple or a TypedDict",
             )
         chosen = name or what.__name__

@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import Any
 
 from evercurrent.catalog.nodes import Table
+from evercurrent.data.showing import show_value
 from evercurrent.data.types import Member, String, Type
 from evercurrent.data.values import BadValue, reader, taker, writer
 from evercurrent.data.zset import Row
@@ -63,7 +64,7 @@ class RowReader:
             if len(value) == self._width:
                 return self._take([value])[0]
             raise QueryError(
-                f"a row of {self.table.name} has {_columns(self._width)}, not {len(value)}: {_shown(value)}",
+                f"a row of {self.table.name} has {_columns(self._width)}, not {len(value)}: {show_value(value)}",
                 hint=f"the columns are {', '.join(self._names)}",
             )
         if isinstance(value, tuple):
@@ -76,7 +77,7 @@ class RowReader:
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self.one({f.name: getattr(value, f.name) for f in dataclasses.fields(value)})
         raise QueryError(
-            f"{_shown(value)} is not a row of {self.table.name}",
+            f"{show_value(value)} is not a row of {self.table.name}",
             hint="a row is a mapping, a tuple in column order, a NamedTuple or a dataclass; a list is many rows",
         )
 
@@ -86,7 +87,7 @@ class RowReader:
         if kind is tuple:
             return [self.one(values)]
         if kind is not list:
-            if is_row(values) or isinstance(values, str | bytes) or not isinstance(values, Iterable):
+            if not is_many(values):
                 return [self.one(values)]
             values = list(values)
         kinds = set(map(type, values))
@@ -142,9 +143,9 @@ class RowReader:
                 found = self._lower.get(name.lower())
             if found is not None:
                 return found
-        near = difflib.get_close_matches(str(name), self._names, 1)
+        near = difflib.get_close_matches(name, self._names, 1) if isinstance(name, str) else []
         raise QueryError(
-            f"{self.table.name} has no column {name!r}",
+            f"{self.table.name} has no column {show_value(name)}",
             hint=f"did you mean {near[0]!r}?" if near else f"the columns are {', '.join(self._names)}",
         )
 
@@ -173,9 +174,11 @@ def is_row(value: Any) -> bool:
     )
 
 
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+def is_many(value: Any) -> bool:
+    """Whether this is an iterable of rows or keys. A string is not, nor is an array of no dimensions."""
+    if is_row(value) or isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        return False
+    return getattr(value, "shape", None) != ()
 
 
 def _columns(count: int) -> str:

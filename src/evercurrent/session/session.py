@@ -17,13 +17,14 @@ lock without doing it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
 from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.lookup import require_table, require_view
 from evercurrent.catalog.nodes import Assertion, Table, View
+from evercurrent.data.showing import show_value
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import (
     ConstraintError,
@@ -299,8 +300,9 @@ class Session:
         return reference(cast(Query, view.query), self.catalog, self.pending_rows)
 
     def subscribe(self, name: str, callback: Callback, when: When) -> Subscription:
-        if when not in ("before", "after"):
-            raise QueryError(f'when must be "before" or "after", not {when!r}')
+        given: Any = when
+        if not isinstance(given, str) or given not in ("before", "after"):
+            raise QueryError(f'when must be "before" or "after", not {show_value(when)}')
         with self.lock:
             subscription = self.subscribers.add(name, callback, when)
             self.refresh_feeds()

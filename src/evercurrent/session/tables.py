@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.nodes import Table as Declaration
+from evercurrent.data.showing import show_value
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
-from evercurrent.errors import UnsupportedError
+from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.session.intake import rows_of
 from evercurrent.session.locate import key_of, locate, no_key
 from evercurrent.session.reading import Rows, count_text, signature
-from evercurrent.session.rows import RowReader, give_row, is_row
+from evercurrent.session.rows import RowReader, give_row, is_many
 from evercurrent.session.store import Store
 from evercurrent.session.subscriptions import Callback, Subscription, When
 
@@ -52,7 +53,7 @@ class Table(Rows):
         """
         with self._session.changing() as transaction:
             pending = transaction.on(self._key)
-            if is_row(which) or isinstance(which, str | bytes) or not isinstance(which, Iterable):
+            if not is_many(which):
                 pending.change([(locate(pending, self._reader, which), -1)])
                 return 1
             found = [(locate(pending, self._reader, one), -1) for one in which]
@@ -66,6 +67,11 @@ class Table(Rows):
         """
         with self._session.changing() as transaction:
             pending = transaction.on(self._key)
+            if changes is not None and not isinstance(changes, Mapping):
+                raise QueryError(
+                    f"update takes the columns to change, not {show_value(changes)}",
+                    hint="table.update(key, {'column': value}); table.replace(old, new) replaces a row",
+                )
             old = locate(pending, self._reader, which)
             new = self._reader.changed(old, {**(changes or {}), **columns})
             pending.change([(old, -1), (new, 1)])
@@ -83,7 +89,7 @@ class Table(Rows):
         with self._session.lock:
             meant = key_of(self._store, self._reader, key)
             if meant is None:
-                raise no_key(self._store, f"{key!r} is a whole row, not a key")
+                raise no_key(self._store, f"{show_value(key)} is a whole row, not a key")
             index, value = meant
             transaction = self._session.transaction
             if pending and transaction is not None:

@@ -17,7 +17,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput
 from evercurrent.errors import LimitError, QueryError
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.grammar import GRAMMAR
-from evercurrent.limits import guard_nesting
+from evercurrent.limits import DIGITS, guard_nesting
 from evercurrent.source import Place
 
 # Typed loosely: what a rule's children are is the grammar's matter.
@@ -179,6 +179,8 @@ class _Reader:
     def constant(self, tree: Any, place: Place) -> syntax.Node:
         match tree:
             case Tree("integer", [token]):
+                if len(token) > DIGITS:
+                    raise QueryError("no type holds this number", place=place)
                 return syntax.Constant(int(token), "integer", place)
             case Tree("float_", [token]):
                 return syntax.Constant(float(token), "float", place)

@@ -25,6 +25,7 @@ from types import FunctionType
 from typing import Any
 
 from evercurrent.callables import require_callable
+from evercurrent.data.showing import show_value
 from evercurrent.data.types import Boolean
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.frontend.python import logic
@@ -78,7 +79,9 @@ def _all(query: AnyQuery) -> Any:
 
 def _parameters(function: Any, tables: Tables) -> Block:
     """The tables that the parameters range over."""
-    code = function.__code__
+    code = getattr(function, "__code__", None)
+    if code is None:
+        raise QueryError(f"{show_value(function)} is no function over rows", hint="def name(row: Row): ...")
     names = code.co_varnames[: code.co_argcount]
     try:
         hints = typing.get_type_hints(function)

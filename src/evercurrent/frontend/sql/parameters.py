@@ -81,6 +81,10 @@ def _values(parameters: Parameters) -> dict[str, Any]:
     if parameters is None:
         return {}
     if isinstance(parameters, Mapping):
+        names: list[Any] = list(parameters)
+        wrong = [name for name in names if not isinstance(name, str)]
+        if wrong:
+            raise QueryError(f"the name of a parameter is a string, not {show_value(wrong[0])}")
         return {f":{name}": value for name, value in parameters.items()}
     if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence):
         raise QueryError("parameters are a sequence of values for ?, or a mapping for :name")
