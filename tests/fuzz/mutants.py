@@ -15,13 +15,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    """One deliberate bug. `spark`: only campaigns on Spark can see it."""
+    """One deliberate bug. `spark`: only campaigns on Spark can see it. `also`: further texts and what replaces them."""
 
     name: str
     old: str
     new: str
     likely: tuple[str, ...] = ("views",)
     spark: bool = False
+    also: tuple[tuple[str, str], ...] = ()
+
+    def patches(self) -> tuple[tuple[str, str], ...]:
+        return ((self.old, self.new), *self.also)
 
 
 DELTAS = (
@@ -221,6 +225,7 @@ VALUES = (
         '        return self.value if any(":=" in g for g in self.guards) else self.source',
         "        return self.source",
         ("views", "matrix"),
+        also=(("        _prepare_operands(scope, amount)\n", ""),),
     ),
     Mutant(
         "a lambda takes no position",

@@ -115,7 +115,7 @@ class History:
     def view(self) -> None:
         """Defines a view over tables and earlier views."""
         grammar = Grammar(self.c, self.readable, names=self.names)
-        if self.c.chance(20):
+        if self.c.chance(25):
             text, output = self.summary(grammar), []
         else:
             text, output = grammar.query(self.c.pick((0, 1, 1, 2)))
@@ -140,9 +140,9 @@ class History:
             if column.kind in ("DOUBLE", "DECIMAL", "INT"):
                 functions += ["SUM", "SUM", "AVG", "SUM(DISTINCT"]
             function = self.c.pick(functions)
-            term = self.compound(scope, column.kind) if self.c.chance(40) else column.text
+            term = self.compound(scope, column.kind) if self.c.chance(50) else column.text
             call = f"{function} {term})" if "(" in function else f"{function}({term})"
-            if self.c.chance(15):
+            if self.c.chance(35):
                 call += f" FILTER (WHERE {condition(self.c, scope, 1)})"
             items.append(f"{call} AS {grammar.fresh('g')}")
         group = f" GROUP BY {keys[0]}" if keys else ""
