@@ -194,12 +194,6 @@ ASSUMPTIONS = (
 
 FAULTS = (
     Mutant(
-        "an interrupted undo is not repaired",
-        "        if repairing:\n            self.repair()\n",
-        "",
-        ("faults",),
-    ),
-    Mutant(
         "nobody finishes what an interrupt left",
         "        self.lock.hint = self\n        self.lock.settle()\n",
         "        self.lock.hint = self\n",
