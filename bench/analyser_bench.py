@@ -199,7 +199,7 @@ def optimiser(first: Classes, changes: list[Change], quick: bool) -> Table:
     start = [(place, facts(read(data))) for place, data in first.items()]
     steps = [(c.place, None if c.data is None else facts(read(c.data))) for c in some]
     for letter, code in zip("ABCDEFGHIJKLMNO", CODES, strict=True):
-        with patch("evercurrent.session.compile.optimise", lambda plan, knowledge: plan):
+        with patch("evercurrent.design.compile.optimise", lambda plan, knowledge: plan):
             off, entries_off, bugs = alone(code, start, steps)
         on, entries_on, same = alone(code, start, steps)
         require(bugs == same)

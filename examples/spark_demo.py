@@ -22,7 +22,7 @@ from rich.live import Live
 from rich.table import Table
 
 import evercurrent as ec
-from evercurrent.engine.spark.session import local_session
+from evercurrent.engine.spark.private_session import local_session
 
 CUSTOMERS, ORDERS, BATCHES, CHANGES = 1_000, 12_000, 20, 100
 NATIONS = ["Kenya", "Japan", "Peru", "France", "India", "Canada"]

@@ -61,9 +61,14 @@ def spark() -> Iterator[SparkSession]:
 @pytest.fixture
 def small_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     """A driver that leaves batches of more than 1,000 rows to the executors, and to whose mind 10,000 bytes are a large file."""
-    for module in ("engine.spark.engine", "engine.spark.intake", "warehouse.database", "warehouse.applying"):
+    for module in (
+        "engine.spark.engine",
+        "engine.spark.intake.frames",
+        "warehouse.database",
+        "warehouse.changes.apply",
+    ):
         monkeypatch.setattr(f"evercurrent.{module}.SMALL_ROWS", 1_000)
-    monkeypatch.setattr("evercurrent.engine.spark.files.SMALL_FILE", 10_000)
+    monkeypatch.setattr("evercurrent.engine.spark.storage.files.SMALL_FILE", 10_000)
 
 
 @pytest.fixture

@@ -29,10 +29,10 @@ from evercurrent.errors import (
     TransactionError,
     UnsupportedError,
 )
+from evercurrent.rows.results import Result
+from evercurrent.rows.subscriptions import Change, SubscriberWarning, Subscription
 from evercurrent.session.feed import Feed
-from evercurrent.session.results import Result
 from evercurrent.session.stats import Stats
-from evercurrent.session.subscriptions import Change, SubscriberWarning, Subscription
 from evercurrent.session.tables import Table
 from evercurrent.session.transactions import Transaction
 from evercurrent.session.verify import Report
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     from evercurrent.frontend.python.query import Grouped, Query
     from evercurrent.frontend.python.recursion import recursive
     from evercurrent.frontend.python.selecting import select
-    from evercurrent.objects.entities import Entity, Inverse, operation
+    from evercurrent.objects.classes.entities import Entity, Inverse, operation
     from evercurrent.objects.extents import Extent
     from evercurrent.objects.handles import Object
-    from evercurrent.session.python_owner import TableOf
+    from evercurrent.python_views.owner import TableOf
     from evercurrent.session.python_views import LiveView
     from evercurrent.warehouse.called_functions import MissingFunctionWarning
 
@@ -60,11 +60,11 @@ __version__ = "0.1.0"
 
 # Found when they are first used: the compiler is not imported with the package.
 _PYTHON = {
-    "Entity": "objects.entities",
+    "Entity": "objects.classes.entities",
     "Extent": "objects.extents",
-    "Inverse": "objects.entities",
+    "Inverse": "objects.classes.entities",
     "Object": "objects.handles",
-    "operation": "objects.entities",
+    "operation": "objects.classes.entities",
     "AnyQuery": "frontend.python.core",
     "Grouped": "frontend.python.query",
     "Joined": "frontend.python.joined",
@@ -75,7 +75,7 @@ _PYTHON = {
     "Monoid": "frontend.python.monoids",
     "Query": "frontend.python.query",
     "Rows": "frontend.python.grouping",
-    "TableOf": "session.python_owner",
+    "TableOf": "python_views.owner",
     "asc": "frontend.python.ordering",
     "call": "frontend.python.expressions",
     "desc": "frontend.python.ordering",

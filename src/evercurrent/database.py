@@ -19,18 +19,18 @@ from evercurrent.data.showing import show_value
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.limits import guard_nesting
 from evercurrent.objects.face import ObjectFace
+from evercurrent.python_views.face import PythonFace
+from evercurrent.rows.conversion import is_many
+from evercurrent.rows.results import Result
 from evercurrent.session.arguments import require_choice, require_text
 from evercurrent.session.feed import Feed
-from evercurrent.session.python_face import PythonFace
-from evercurrent.session.results import Result
-from evercurrent.session.rows import is_many
 from evercurrent.session.stats import Stats
 from evercurrent.session.tables import Table
 from evercurrent.session.transactions import Block
 from evercurrent.session.verify import Report
 
 if TYPE_CHECKING:
-    from evercurrent.session.python_owner import QueryOwner
+    from evercurrent.python_views.owner import QueryOwner
     from evercurrent.warehouse.database import Warehouse
 
 # The compiler and the engine are imported when a database is made, so that importing the package is quick.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evercurrent.data.types import Decimal, Float, Integer, Member
 from evercurrent.data.zset import Row
-from evercurrent.session.reading import count_text
+from evercurrent.rows.readable import count_text
 
 if TYPE_CHECKING:
     from evercurrent.session.stats import Stats

@@ -11,8 +11,8 @@ from typing import Any, Protocol, cast
 
 import evercurrent as ec
 from evercurrent.calculus.nodes import Query
-from evercurrent.session.query import reference
-from evercurrent.session.rows import give_rows
+from evercurrent.design.evaluation import reference
+from evercurrent.rows.conversion import give_rows
 from tests.conformance.case import Case
 from tests.duck import Rows, canonical_rows, statements
 

@@ -6,8 +6,8 @@ from collections import Counter
 
 from evercurrent.frontend.sql.functions import WINDOW_ONLY
 from evercurrent.term.aggregates import TABLE
-from evercurrent.term.functions.ring import RING
-from evercurrent.term.functions.table import FUNCTIONS
+from evercurrent.term.function_table import FUNCTIONS
+from evercurrent.term.functions.numbers.ring import RING
 from tests.fuzz.matrix.cells import BLOCK, all_cells, block, expected_cells, render
 from tests.fuzz.matrix.items import items
 

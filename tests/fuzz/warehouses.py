@@ -21,7 +21,7 @@ from random import Random
 from typing import Any
 from unittest import mock
 
-from evercurrent.engine.spark.files import DamageWarning
+from evercurrent.engine.spark.storage.files import DamageWarning
 from evercurrent.errors import StorageError
 from evercurrent.warehouse.database import Warehouse
 
@@ -48,13 +48,13 @@ def driver_alone() -> Iterator[None]:
     patches = {
         "evercurrent.engine.spark.engine.private": lambda spark: None,
         "evercurrent.warehouse.database.publish": lambda core: (),
-        "evercurrent.warehouse.drafts.publish": lambda core: (),
-        "evercurrent.warehouse.definitions.publish": lambda core: (),
-        "evercurrent.warehouse.publish.publish": lambda core: (),
-        "evercurrent.engine.spark.files.SMALL_FILE": 2_000,
+        "evercurrent.warehouse.definitions.drafts.publish": lambda core: (),
+        "evercurrent.warehouse.definitions.statements.publish": lambda core: (),
+        "evercurrent.warehouse.maintenance.publish.publish": lambda core: (),
+        "evercurrent.engine.spark.storage.files.SMALL_FILE": 2_000,
         "evercurrent.engine.spark.checksums.SIDECAR": 2_000,
         "evercurrent.engine.spark.checksums.BLOCK": 256,
-        "evercurrent.engine.spark.files.ROW_GROUP": 64,
+        "evercurrent.engine.spark.storage.files.ROW_GROUP": 64,
         "evercurrent.engine.spark.disk.os.fsync": lambda handle: None,
     }
     with ExitStack() as stack:

@@ -109,7 +109,7 @@ def test_no_name_of_a_user_is_source() -> None:
     db = ec.connect()
     db.odl("class c (extent cs) { attribute string zebra; attribute set<long> quagga; };")
     kind = db._session.space.kinds["c"]  # type: ignore[union-attr]
-    from evercurrent.objects.writing import Traits, rows_source, source
+    from evercurrent.objects.classes.class_source import Traits, rows_source, source
 
     text = source(kind, Traits(), kind.fields) + rows_source(kind)
     assert "zebra" not in text and "quagga" not in text

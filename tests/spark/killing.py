@@ -17,7 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from evercurrent.engine.spark import engine, files, log, publish
+from evercurrent.engine.spark import engine
+from evercurrent.engine.spark.storage import delta_tables, files, log
 from evercurrent.errors import ConflictError
 from evercurrent.warehouse.database import Warehouse
 
@@ -112,7 +113,7 @@ def fatal(target: str, side: str, when: int) -> None:
         "write": (files.Folder, "write"),
         "snapshot": (log.Log, "_write"),
         "link": (os, "link"),
-        "publish": (publish, "publish_change"),
+        "publish": (delta_tables, "publish_change"),
         "tidy": (files.Folder, "tidy"),
     }
     owner, name = places[target]

@@ -18,7 +18,7 @@ from typing import Any
 
 import pyspark
 
-from evercurrent.engine.spark.session import local_session
+from evercurrent.engine.spark.private_session import local_session
 from evercurrent.warehouse.database import Warehouse
 
 ROWS = 40_000

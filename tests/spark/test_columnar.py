@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import evercurrent as ec
-from evercurrent.engine.spark import files
-from evercurrent.warehouse import applying, columnar
+from evercurrent.engine.spark.storage import files
+from evercurrent.warehouse.changes import apply, columns
 from evercurrent.warehouse.database import Warehouse
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def test_both_ways_agree(
 
     def counted(*given: Any) -> Any:
         nonlocal quick
-        found = columnar.segments(*given)
+        found = columns.segments(*given)
         quick += found is not None
         return found
 
@@ -118,7 +118,7 @@ def test_both_ways_agree(
         outcomes: list[str] = []
         for db, way in ((by_columns, counted), (by_rows, lambda *_: None)):
             with monkeypatch.context() as patch:
-                patch.setattr(applying, "columnar", type("way", (), {"segments": staticmethod(way)}))
+                patch.setattr(apply, "columnar", type("way", (), {"segments": staticmethod(way)}))
                 try:
                     db.apply(changes)
                     outcomes.append("applied")

@@ -101,7 +101,7 @@ def test_drivers_at_once(spark: SparkSession, tmp_path: Path) -> None:
 
 BY_SPARK = """
 import sys
-from evercurrent.engine.spark.session import local_session
+from evercurrent.engine.spark.private_session import local_session
 from evercurrent.warehouse.database import Warehouse
 from tests.spark.killing import BATCHES, batch
 

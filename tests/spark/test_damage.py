@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrameWriter, SparkSession
 
-from evercurrent.engine.spark import frames
+from evercurrent.engine.spark.storage import segments
 from evercurrent.errors import StorageError
 from evercurrent.warehouse.database import Warehouse
 
@@ -40,7 +40,7 @@ def test_scans_are_checked_and_full_disks_are_said(
     flip(file)
     with pytest.raises(StorageError, match=f"{file.name} is damaged"):
         db.table("t").dataframe()
-    monkeypatch.setattr(frames, "CHECKED_BYTES", 0)  # by the executors
+    monkeypatch.setattr(segments, "CHECKED_BYTES", 0)  # by the executors
     again = Warehouse(spark, tmp_path / "w", progress=False)
     with pytest.raises(StorageError, match=f"{file.name} is damaged"):
         again.table("t").dataframe()

@@ -24,9 +24,9 @@ from evercurrent.data.types import (
     Timestamp,
     Type,
 )
-from evercurrent.engine.spark.digests import digest_column, digests
-from evercurrent.engine.spark.shapes import row_schema
-from evercurrent.engine.spark.types import arrow_schema
+from evercurrent.engine.spark.storage.digests import digest_column, digests
+from evercurrent.engine.spark.storage.file_schema import row_schema
+from evercurrent.engine.spark.translate.types import arrow_schema
 
 pytestmark = pytest.mark.spark
 

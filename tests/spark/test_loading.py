@@ -10,10 +10,12 @@ import pyarrow.parquet
 import pytest
 
 import evercurrent as ec
-from evercurrent.engine.spark import building, engine, frames, mapped
-from evercurrent.engine.spark.building import scattered
-from evercurrent.warehouse import filling
+from evercurrent.engine.spark import engine
+from evercurrent.engine.spark.jobs import fill
+from evercurrent.engine.spark.jobs.fill import scattered
+from evercurrent.engine.spark.storage import mapped_copy, segments
 from evercurrent.warehouse.database import Warehouse
+from evercurrent.warehouse.definitions import fill_stores
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,9 +69,9 @@ def test_files_are_sorted_and_views_are_filled_over_them(
     assert all(c is not None and c.sorted == "c0" and c.names == {"c0", "c1", "w", "h"} for c in copies)
     # A recent segment that takes rows of the base away: views are filled from both as they are.
     db.execute("UPDATE line SET price = 5000, kind = NULL WHERE o < 3")
-    for module in (engine, frames):
+    for module in (engine, segments):
         monkeypatch.setattr(module, "LARGE_ROWS", 1000)
-    monkeypatch.setattr(filling, "DRIVER_ENTRIES", 1000)
+    monkeypatch.setattr(fill_stores, "DRIVER_ENTRIES", 1000)
     db.execute(
         """
         CREATE VIEW heads AS SELECT o, price FROM line WHERE n = 0;
@@ -85,24 +87,24 @@ def test_files_are_sorted_and_views_are_filled_over_them(
     assert db.verify(), str(db.verify())
 
 
-@pytest.mark.parametrize("sample", [500, building.SAMPLE])
+@pytest.mark.parametrize("sample", [500, fill.SAMPLE])
 def test_rows_are_added_up_before_or_after_they_travel(
     spark: SparkSession, db: Warehouse, tmp_path: Path, sample: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sample tells which is better, and both give the same."""
     db.apply({"line": parquet(spark, tmp_path / "lines")})
-    for module in (engine, frames):
+    for module in (engine, segments):
         monkeypatch.setattr(module, "LARGE_ROWS", 1000)
-    monkeypatch.setattr(frames, "SORTED_ROWS", 1000)
-    monkeypatch.setattr(building, "SAMPLE", sample)
-    monkeypatch.setattr(filling, "DRIVER_ENTRIES", 1000)
+    monkeypatch.setattr(segments, "SORTED_ROWS", 1000)
+    monkeypatch.setattr(fill, "SAMPLE", sample)
+    monkeypatch.setattr(fill_stores, "DRIVER_ENTRIES", 1000)
     answers: dict[tuple[str, ...], bool] = {}
 
     def told(frame: Any, keys: Any, rows: float) -> bool:
         answers[tuple(keys)] = scattered(frame, keys, rows)
         return answers[tuple(keys)]
 
-    monkeypatch.setattr(building, "scattered", told)
+    monkeypatch.setattr(fill, "scattered", told)
     db.execute("CREATE VIEW kinds AS SELECT kind, sum(price) AS total FROM line GROUP BY kind")
     assert answers == {("c0",): False}, "seven kinds are left of all rows"
     answers.clear()
@@ -123,9 +125,9 @@ def test_the_driver_writes_copies_where_executors_cannot(
 
         if TaskContext.get() is not None:
             raise ModuleNotFoundError("No module named 'evercurrent'")
-        mapped.copy(path, names, order, of)
+        mapped_copy.copy(path, names, order, of)
 
-    monkeypatch.setattr(frames, "mapped", SimpleNamespace(copy=copy))
+    monkeypatch.setattr(segments, "mapped", SimpleNamespace(copy=copy))
     folder = db._core.engine.folder
     assert folder.shared_work
     db.apply({"line": parquet(spark, tmp_path / "lines")})

@@ -19,9 +19,9 @@ from pyspark.errors import AnalysisException
 
 from evercurrent.catalog.nodes import Mode
 from evercurrent.errors import EvercurrentError
-from evercurrent.warehouse.catching_up import current
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.repeating import CATCH_UP
+from evercurrent.warehouse.deferred.catch_up import current
+from evercurrent.warehouse.maintenance.retry import CATCH_UP
 from tests.laws.chooser import Seeded
 from tests.laws.queries import query
 from tests.laws.world import World, perform

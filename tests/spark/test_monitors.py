@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import evercurrent as ec
-from evercurrent.session.subscriptions import Change, SubscriberWarning
+from evercurrent.rows.subscriptions import Change, SubscriberWarning
 from evercurrent.warehouse.database import Warehouse
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import pytest
 
 import evercurrent as ec
 from evercurrent.data.zset import ZSet
-from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.pool import TooLarge
-from evercurrent.warehouse import trials
-from evercurrent.warehouse.applying import refusing_assertions
+from evercurrent.engine.spark.storage.entry_reader import TooLarge
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.warehouse.changes import assertion_trials
+from evercurrent.warehouse.changes.apply import refusing_assertions
+from evercurrent.warehouse.changes.quarantine import settle
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.quarantine import settle
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -147,7 +147,7 @@ def test_an_assertion_sets_aside_as_little_as_it_can(db: Warehouse) -> None:
 
 def test_where_the_blame_is_not_found_all_is_refused(db: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     db.execute("CREATE ASSERTION few CHECK ((SELECT COUNT(*) FROM orders) <= 3)")
-    monkeypatch.setattr(trials, "UNITS", 1)
+    monkeypatch.setattr(assertion_trials, "UNITS", 1)
     before = table(db, "orders")
     feed = {"orders": inserts("id customer total", (50, 1, "1.00"), (51, 1, "1.00"))}
     with pytest.raises(ec.ConstraintError, match="as a whole") as refused:

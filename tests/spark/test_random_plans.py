@@ -11,12 +11,12 @@ import pyarrow.parquet
 import pytest
 
 from evercurrent.delta.program import Fixpoint
-from evercurrent.engine.spark import frames
-from evercurrent.engine.spark.building import Build
-from evercurrent.engine.spark.files import Folder, Segment
-from evercurrent.engine.spark.frames import Workshop
-from evercurrent.engine.spark.run import Outcome, Run
-from evercurrent.engine.spark.session import private, tune
+from evercurrent.engine.spark.jobs.fill import Build
+from evercurrent.engine.spark.jobs.transaction import Outcome, Run
+from evercurrent.engine.spark.private_session import private, tune
+from evercurrent.engine.spark.storage import segments
+from evercurrent.engine.spark.storage.files import Folder, Segment
+from evercurrent.engine.spark.storage.segments import Workshop
 from tests.unit.engine.spark.following import follow
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def test_states_follow_random_plans(
     """Large: filled by `Build`, from inputs that are sums; odd seeds: all that is large is left to the executors."""
     session = private(spark)
     if seed % 2:
-        monkeypatch.setattr(frames, "LARGE_ROWS", 0)
+        monkeypatch.setattr(segments, "LARGE_ROWS", 0)
 
     def execute(program, folder, stores, segments, beginning) -> Outcome:  # type: ignore[no-untyped-def]
         tune(session, large, partitions=2)

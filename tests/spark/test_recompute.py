@@ -12,12 +12,12 @@ import pytest
 
 from evercurrent.calculus.nodes import Query
 from evercurrent.data.zset import ZSet
-from evercurrent.engine.spark.kept import Store
-from evercurrent.session.query import reference
+from evercurrent.design.evaluation import reference
+from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.estimates import SizeOf
 from evercurrent.warehouse.history import change_segments
-from evercurrent.warehouse.strategies import Around, Decision, Outlook
+from evercurrent.warehouse.planning.estimates import SizeOf
+from evercurrent.warehouse.planning.strategies import Around, Decision, Outlook
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

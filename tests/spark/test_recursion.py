@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 import evercurrent as ec
-from evercurrent.engine.spark import engine, rounds
+from evercurrent.engine.spark import engine
+from evercurrent.engine.spark.jobs import fixpoint_jobs
 from evercurrent.warehouse.database import Warehouse
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def test_mutual_recursion_when_the_driver_gives_up(
 def test_a_bag_that_never_ends_is_given_up(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounds, "JOB_ROUNDS", 3)
+    monkeypatch.setattr(fixpoint_jobs, "JOB_ROUNDS", 3)
     db = Warehouse(spark, tmp_path / "w", strategy="driver")
     db.execute("CREATE TABLE edge (src INT, dst INT)")
     db.execute("INSERT INTO edge VALUES (1, 2)")

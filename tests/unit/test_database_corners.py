@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import evercurrent as ec
+from evercurrent.design import compile as compiling
 from evercurrent.errors import UnsupportedError
-from evercurrent.session import compile as compiling
 
 # --- tables that are not stored ----------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from evercurrent.algebra.walk import replace_columns
-from evercurrent.term.functions.table import FUNCTIONS
+from evercurrent.term.function_table import FUNCTIONS
 from evercurrent.term.nodes import Call, Cast, Column, Field, Literal, Term
 from evercurrent.term.nullable import nullable
 from evercurrent.term.simplify import simplify

@@ -28,7 +28,7 @@ from evercurrent.calculus.scope import bound_by, free_variables
 from evercurrent.calculus.walk import nodes
 from evercurrent.data.types import Date, Decimal, Float, Integer, String, Timestamp, Type
 from evercurrent.term.build import conjuncts
-from evercurrent.term.functions.table import FUNCTIONS
+from evercurrent.term.function_table import FUNCTIONS
 from evercurrent.term.nodes import Call, Cast, Term
 
 Lookups = list[tuple[Term, Term]]

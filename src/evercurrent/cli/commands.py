@@ -15,13 +15,13 @@ from evercurrent.cli.pipeline import define as define_pipeline
 from evercurrent.cli.pipeline import steps
 from evercurrent.cli.settings import Settings
 from evercurrent.display import bytes_text
-from evercurrent.engine.spark.files import Folder
+from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.errors import StorageError
-from evercurrent.warehouse.applying import OnViolation
+from evercurrent.warehouse.changes.apply import OnViolation
+from evercurrent.warehouse.changes.quarantine import TABLE
 from evercurrent.warehouse.checking import check as check_files
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.quarantine import TABLE
-from evercurrent.warehouse.record import HEADER, RIGHT, RunRecord, row_of
+from evercurrent.warehouse.maintenance.run_record import HEADER, RIGHT, RunRecord, row_of
 from evercurrent.warehouse.repairing import needs_warehouse, repair, repair_log
 
 

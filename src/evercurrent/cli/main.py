@@ -156,8 +156,8 @@ def perform(options: argparse.Namespace, console: Console) -> int:
         conf[name] = value
     from evercurrent.cli import commands
     from evercurrent.cli.functions import load_functions
-    from evercurrent.engine.spark.files import Folder
-    from evercurrent.engine.spark.session import local_session
+    from evercurrent.engine.spark.private_session import local_session
+    from evercurrent.engine.spark.storage.files import Folder
     from evercurrent.warehouse.database import Warehouse
 
     def opened() -> Warehouse:

@@ -14,7 +14,7 @@ from evercurrent.errors import EvercurrentError, QueryError
 from evercurrent.frontend.sql.parse import parse_script, parse_statement
 from evercurrent.frontend.sql.statements import CreateAssertion, CreateTable, CreateView
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.publish import definition_of
+from evercurrent.warehouse.maintenance.publish import definition_of
 
 
 def statements(file: Path) -> list[tuple[str, int]]:

@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any
 
 from evercurrent.errors import QueryError
-from evercurrent.warehouse.sources import Declaration
+from evercurrent.warehouse.definitions.sources import Declaration
 
 MARK = "-- source:"
 USAGE = "-- source: NAME delta|parquet|iceberg PATH [key=A,B], or -- source: NAME table CATALOG.DB.TABLE [key=A,B]"

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from evercurrent.data.types import BIGINT, DOUBLE, Decimal, Float, Interval, Type
 from evercurrent.delta.program import WEIGHT, Accumulator, weight_column
 from evercurrent.term.build import call, case, conjunction, lit
-from evercurrent.term.functions.casts import cast_nulls
-from evercurrent.term.functions.ring import average_type
-from evercurrent.term.functions.table import FUNCTIONS
+from evercurrent.term.function_table import FUNCTIONS
+from evercurrent.term.functions.numbers.ring import average_type
+from evercurrent.term.functions.values.casts import cast_nulls
 from evercurrent.term.nodes import Aggregate, Call, Cast, Column, Literal, Term
 from evercurrent.term.nullable import nullable
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from evercurrent.data.types import Date, Decimal, Integer, String, Timestamp, Type
 from evercurrent.delta.blocks import names_of
 from evercurrent.term.build import cast
-from evercurrent.term.functions.table import FUNCTIONS
+from evercurrent.term.function_table import FUNCTIONS
 from evercurrent.term.nodes import Call, Case, Cast, Column, Field, Literal, Record, Term
 from evercurrent.term.walk import children
 

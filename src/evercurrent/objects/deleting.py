@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evercurrent.objects import links
+from evercurrent.objects.collections import relationships
 from evercurrent.objects.handles import Object, gone
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def delete(space: Space, thing: Object) -> None:
             held: Any = f.slot.__get__(thing)
             if f.relationship is not None:
                 for other in list(held) if f.many else [held] if held is not None else []:
-                    if links.has(thing, f, other):
-                        links.unlink(work, thing, f, other)
+                    if relationships.has(thing, f, other):
+                        relationships.unlink(work, thing, f, other)
             elif f.many:
                 held.clear()
         space.clear_references(work, thing)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.callables import require_callable
 from evercurrent.catalog.lookup import unknown
 from evercurrent.errors import QueryError
+from evercurrent.objects.classes.kinds import Kind
 from evercurrent.objects.handles import Object
-from evercurrent.objects.kinds import Kind
 
 if TYPE_CHECKING:
     from evercurrent.objects.space import Space
+    from evercurrent.rows.subscriptions import Change, Subscription, When
     from evercurrent.session.session import Session
-    from evercurrent.session.subscriptions import Change, Subscription, When
 
 
 def kind_of(session: Session, name: str) -> Kind:

@@ -1,4 +1,4 @@
-"""What the engine need not keep of objects, because they hold it themselves (see `engine.live.lent`)."""
+"""What the engine need not keep of objects, because they hold it themselves (see `engine.live.borrowed_states`)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from evercurrent.data.types import Reference, Type
 from evercurrent.data.zset import Row
-from evercurrent.engine.live.lent import Lent
-from evercurrent.objects.kinds import Field, Kind
+from evercurrent.engine.live.borrowed_states import Lent
+from evercurrent.objects.classes.kinds import Field, Kind
 from evercurrent.objects.values import is_plain
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables
 from evercurrent.data.types import Reference
 from evercurrent.delta.program import Input, Keyed, Lookup, Program
+from evercurrent.design.lazy_views import used_columns
 from evercurrent.session.feed import Trigger
-from evercurrent.session.lazy import used_columns
 from evercurrent.term.nodes import Column
 
 if TYPE_CHECKING:

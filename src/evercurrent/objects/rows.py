@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.catalog.nodes import Table
 from evercurrent.data.zset import Row
 from evercurrent.errors import ConstraintError, UnsupportedError
-from evercurrent.objects.kinds import Kind
+from evercurrent.objects.classes.kinds import Kind
 from evercurrent.objects.values import outside
 
 if TYPE_CHECKING:
     from evercurrent.objects.space import Space
-    from evercurrent.session.pending import Change
+    from evercurrent.rows.pending import Change
 
 
 def change_rows(space: Space, table: Table, changes: Sequence[Change]) -> None:

@@ -16,20 +16,20 @@ from evercurrent.catalog.nodes import Table
 from evercurrent.data.types import Collection, Map
 from evercurrent.data.zset import ZSet
 from evercurrent.errors import EvercurrentError
-from evercurrent.objects import links
-from evercurrent.objects.backward import Backward
-from evercurrent.objects.building import build, rewrite
+from evercurrent.objects.classes.building import build, rewrite
+from evercurrent.objects.classes.class_source import Traits
+from evercurrent.objects.classes.keys import clash
+from evercurrent.objects.classes.kinds import UNKNOWN, Field, Key, Kind, Sheet
+from evercurrent.objects.collections import relationships
+from evercurrent.objects.collections.fast_changes import quicken
+from evercurrent.objects.collections.owned import Owned
+from evercurrent.objects.collections.referrers import Backward
 from evercurrent.objects.handles import Object
-from evercurrent.objects.keys import clash
-from evercurrent.objects.kinds import UNKNOWN, Field, Key, Kind, Sheet
 from evercurrent.objects.lending import Lending
-from evercurrent.objects.owned import Owned
-from evercurrent.objects.quick import quicken
 from evercurrent.objects.reading import Readers
 from evercurrent.objects.stores import ObjectStore
 from evercurrent.objects.values import Function, taker
 from evercurrent.objects.work import Work
-from evercurrent.objects.writing import Traits
 
 if TYPE_CHECKING:
     from evercurrent.session.maintenance import Maintenance
@@ -199,7 +199,7 @@ class Space:
                     if f.many:
                         f.slot.__get__(thing).assign(value)
                     else:
-                        links.link(work, thing, f, value)
+                        relationships.link(work, thing, f, value)
             except Exception:
                 self.delete(thing)
                 raise
@@ -228,9 +228,9 @@ class Space:
         with self.changing() as work:
             old = f.slot.__get__(thing)
             if value is not None:
-                links.link(work, thing, f, value)
+                relationships.link(work, thing, f, value)
             elif old is not None:
-                links.unlink(work, thing, f, old)
+                relationships.unlink(work, thing, f, old)
 
     def delete(self, thing: Object) -> None:
         """Delete an object: nothing refers to it any more."""

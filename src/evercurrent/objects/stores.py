@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.catalog.nodes import ForeignKey, Table
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import QueryError
-from evercurrent.session.pending import Pending
-from evercurrent.session.store import KeyIndex, Store
+from evercurrent.rows.pending import Pending
+from evercurrent.rows.store import KeyIndex, Store
 
 if TYPE_CHECKING:
     from evercurrent.objects.space import Space
-    from evercurrent.session.pending import Change
+    from evercurrent.rows.pending import Change
 
 
 class ObjectStore(Store):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.objects.handles import Object
-from evercurrent.session.patch import Patch
+from evercurrent.rows.patch import Patch
 
 if TYPE_CHECKING:
     from evercurrent.objects.space import Space
@@ -89,7 +89,7 @@ class Work:
 
     def patches(self) -> list[Patch]:
         """What the declared keys will hold; `ConstraintError` if two objects have one."""
-        from evercurrent.objects.keys import key_patches
+        from evercurrent.objects.classes.keys import key_patches
 
         return key_patches(self)
 

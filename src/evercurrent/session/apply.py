@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.errors import QueryError
-from evercurrent.session.intake import changes_of
-from evercurrent.session.locate import locate
-from evercurrent.session.pending import Change, Pending
-from evercurrent.session.rows import RowReader
+from evercurrent.rows.conversion import RowReader
+from evercurrent.rows.locate import locate
+from evercurrent.rows.pending import Change, Pending
+from evercurrent.rows.readers import changes_of
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session

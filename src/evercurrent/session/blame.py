@@ -20,9 +20,9 @@ from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.dependencies import base_tables, view_order
 from evercurrent.catalog.nodes import Assertion, View
 from evercurrent.data.zset import Row, ZSet
+from evercurrent.design.evaluation import run_query
 from evercurrent.errors import EvaluationError, EvercurrentError
-from evercurrent.session.query import run_query
-from evercurrent.session.rows import give_row
+from evercurrent.rows.conversion import give_row
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session

@@ -18,11 +18,11 @@ from evercurrent.catalog.dependencies import all_dependants, view_order
 from evercurrent.catalog.lookup import refuse_class_table
 from evercurrent.catalog.nodes import Assertion, ForeignKey, Table, View
 from evercurrent.data.types import Decimal, Float, Integer, String, Type
+from evercurrent.design.evaluation import run_query
 from evercurrent.errors import ConstraintError, QueryError, UnsupportedError
+from evercurrent.rows.store import parent_key
 from evercurrent.session.installation import defining, install
-from evercurrent.session.query import run_query
 from evercurrent.session.session import Session, broken_assertion
-from evercurrent.session.store import parent_key
 
 Redefine = Callable[[View | Assertion, Catalog], View | Assertion]
 """Resolves the text of a view or an assertion anew, against another catalog."""

@@ -16,15 +16,15 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import Assertion, Mode, View
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row, ZSet
+from evercurrent.design.evaluation import reference, run_query
 from evercurrent.errors import ConstraintError, EvaluationError, QueryError
+from evercurrent.rows.constraints import examine
+from evercurrent.rows.conversion import give_row
+from evercurrent.rows.pending import Change
+from evercurrent.rows.results import Result
 from evercurrent.session.arguments import require_choice
-from evercurrent.session.constraints import examine
 from evercurrent.session.definition import create_assertion, create_table, create_view
 from evercurrent.session.dropping import drop
-from evercurrent.session.pending import Change
-from evercurrent.session.query import reference, run_query
-from evercurrent.session.results import Result
-from evercurrent.session.rows import give_row
 from evercurrent.session.views import in_order
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from evercurrent.catalog.dependencies import base_tables
 from evercurrent.data.zset import Row
 from evercurrent.errors import TransactionError
-from evercurrent.session.store import Store
+from evercurrent.rows.store import Store
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import Table
 from evercurrent.data.values import give_out
+from evercurrent.design.compile import compile_all
 from evercurrent.errors import TransactionError
-from evercurrent.session.compile import compile_all
-from evercurrent.session.constraints import children_of
-from evercurrent.session.rows import RowReader
-from evercurrent.session.rules import RowRules
+from evercurrent.rows.constraints import children_of
+from evercurrent.rows.conversion import RowReader
+from evercurrent.rows.row_rules import RowRules
+from evercurrent.rows.store import Store
 from evercurrent.session.session import Session
-from evercurrent.session.store import Store
 from evercurrent.term.evaluate import compile_term
 
 

@@ -14,15 +14,15 @@ from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables, view_order
 from evercurrent.data.zset import Row, ZSet
+from evercurrent.design.assumptions import HARMLESS, Verdict, examine_parents
+from evercurrent.design.compile import Design, compile_all, hybrid_relations
+from evercurrent.design.evaluation import run_query
+from evercurrent.design.lazy_views import Lazy
+from evercurrent.engine.live.borrowed_states import Lender
 from evercurrent.engine.live.engine import LiveEngine
-from evercurrent.engine.live.lent import Lender
 from evercurrent.errors import TransactionError
-from evercurrent.session.assumptions import HARMLESS, Verdict, examine_parents
-from evercurrent.session.compile import Design, compile_all, hybrid_relations
+from evercurrent.rows.store import Store
 from evercurrent.session.insist import insist
-from evercurrent.session.lazy import Lazy
-from evercurrent.session.query import run_query
-from evercurrent.session.store import Store
 
 Contents = Callable[[str], ZSet]
 """The rows of a table, or of a view that is recomputed in full, by its name."""

@@ -22,13 +22,13 @@ from evercurrent.frontend.oql.context import Context, wrong
 from evercurrent.frontend.oql.define import question, views
 from evercurrent.frontend.oql.layout import Layout
 from evercurrent.frontend.oql.parse import parse, parse_one
+from evercurrent.oql_views.methods import capturing
+from evercurrent.oql_views.values import Stitcher
 from evercurrent.session.arguments import require_choice
 from evercurrent.session.definition import check_unstored, over_kept
 from evercurrent.session.dropping import removed
 from evercurrent.session.execute import answer
 from evercurrent.session.installation import defining, install
-from evercurrent.session.oql_methods import capturing
-from evercurrent.session.oql_values import Stitcher
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session

@@ -23,11 +23,11 @@ from evercurrent.frontend.python.block import over
 from evercurrent.frontend.python.core import AnyQuery
 from evercurrent.frontend.python.definitions import view_of_query
 from evercurrent.frontend.python.query import Query
+from evercurrent.python_views.owner import QueryOwner
+from evercurrent.rows.results import Result
+from evercurrent.rows.subscriptions import Subscription
 from evercurrent.session.definition import create_table, create_view
 from evercurrent.session.dropping import drop
-from evercurrent.session.python_owner import QueryOwner
-from evercurrent.session.results import Result
-from evercurrent.session.subscriptions import Subscription
 from evercurrent.session.tables import Table
 from evercurrent.session.views import View, in_order
 

@@ -26,6 +26,8 @@ from evercurrent.catalog.lookup import require_table, require_view
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.data.showing import show_value
 from evercurrent.data.zset import Row, ZSet
+from evercurrent.design.compile import assertion_key
+from evercurrent.design.evaluation import reference, run_query
 from evercurrent.errors import (
     ConstraintError,
     EvaluationError,
@@ -34,17 +36,15 @@ from evercurrent.errors import (
     TransactionError,
     UnsupportedError,
 )
+from evercurrent.rows.constraints import examine
+from evercurrent.rows.conversion import RowReader, give_rows, row_writer
+from evercurrent.rows.row_rules import SAMPLE, RowRules
+from evercurrent.rows.store import Reference, Store
+from evercurrent.rows.subscriptions import Callback, Change, Subscribers, Subscription, When
 from evercurrent.session.blame import blame
-from evercurrent.session.compile import assertion_key
-from evercurrent.session.constraints import examine
 from evercurrent.session.insist import insist
 from evercurrent.session.lock import Hold, Lock
 from evercurrent.session.maintenance import Maintenance
-from evercurrent.session.query import reference, run_query
-from evercurrent.session.rows import RowReader, give_rows, row_writer
-from evercurrent.session.rules import SAMPLE, RowRules
-from evercurrent.session.store import Reference, Store
-from evercurrent.session.subscriptions import Callback, Change, Subscribers, Subscription, When
 from evercurrent.session.transactions import Block, Transaction
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class Session:
         if not names and not self.catalog.assertions:
             return []
         if any(v.language == "oql" for v in self.catalog.views.values()):
-            from evercurrent.session.oql_changes import relations_of_view
+            from evercurrent.oql_views.changes import relations_of_view
 
             names = names.union(*(relations_of_view(self.catalog, name) for name in names))
         return [v.name for v in self.catalog.views.values() if v.name in names] + [
@@ -231,8 +231,8 @@ class Session:
             if name in watched
         }
         if any(v.language == "oql" for v in self.catalog.views.values()):
+            from evercurrent.oql_views.changes import value_changes
             from evercurrent.session.oql import handle_of
-            from evercurrent.session.oql_changes import value_changes
 
             found |= value_changes(self.catalog, watched, moved, number, handle_of(self))
         return found

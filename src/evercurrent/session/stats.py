@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evercurrent.delta.program import Program
-    from evercurrent.session.lineage import Lineage
+    from evercurrent.design.program_parts import Lineage
     from evercurrent.session.session import Session
 
 SAMPLE = 200
@@ -131,7 +131,7 @@ def fixpoint_users(program: Program) -> dict[str, list[str]]:
 
 
 def _users(program: Program, parts: Callable[[Lineage], set[str]]) -> dict[str, list[str]]:
-    from evercurrent.session.lineage import lineage
+    from evercurrent.design.program_parts import lineage
 
     result: dict[str, list[str]] = {}
     for view, relation in program.views.items():

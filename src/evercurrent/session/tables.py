@@ -10,12 +10,12 @@ from evercurrent.data.showing import show_value
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
 from evercurrent.errors import QueryError, UnsupportedError
-from evercurrent.session.intake import rows_of
-from evercurrent.session.locate import key_of, locate, no_key
-from evercurrent.session.reading import Rows, count_text, signature
-from evercurrent.session.rows import RowReader, give_row, is_many
-from evercurrent.session.store import Store
-from evercurrent.session.subscriptions import Callback, Subscription, When
+from evercurrent.rows.conversion import RowReader, give_row, is_many
+from evercurrent.rows.locate import key_of, locate, no_key
+from evercurrent.rows.readable import Rows, count_text, signature
+from evercurrent.rows.readers import rows_of
+from evercurrent.rows.store import Store
+from evercurrent.rows.subscriptions import Callback, Subscription, When
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session

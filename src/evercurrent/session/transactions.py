@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Literal
 
 from evercurrent.data.zset import ZSet
 from evercurrent.errors import TransactionError
+from evercurrent.rows.pending import Pending
 from evercurrent.session.insist import insist
 from evercurrent.session.lock import Hold
-from evercurrent.session.pending import Pending
 
 if TYPE_CHECKING:
     from evercurrent.objects.work import Work
-    from evercurrent.session.patch import Patch
+    from evercurrent.rows.patch import Patch
+    from evercurrent.rows.subscriptions import Notices
     from evercurrent.session.session import Session
-    from evercurrent.session.subscriptions import Notices
 
 Status = Literal["open", "committed", "rolled back", "failed"]
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, cast
 from evercurrent.catalog.dependencies import base_tables
 from evercurrent.catalog.nodes import View
 from evercurrent.data.zset import Row
-from evercurrent.session.reading import count_text
-from evercurrent.session.rows import give_rows
+from evercurrent.rows.conversion import give_rows
+from evercurrent.rows.readable import count_text
 
 if TYPE_CHECKING:
     from evercurrent.calculus.nodes import Query
@@ -85,7 +85,7 @@ def _verify(session: Session, view: View) -> Verified:
         declared = session.table(table)
         if not declared.stored:
             return Verified(view.name, 0, skipped=f"the rows of {declared.name} are not stored")
-    from evercurrent.session.query import reference
+    from evercurrent.design.evaluation import reference
 
     expected = reference(cast("Query", view.query), session.catalog, session.table_rows)
     actual = session.view_rows(view.name)

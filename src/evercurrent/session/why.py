@@ -26,7 +26,7 @@ from evercurrent.catalog.nodes import Table, TableColumn, View
 from evercurrent.data.types import BIGINT, Member
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import QueryError, UnsupportedError
-from evercurrent.session.rows import RowReader, give_row, give_rows
+from evercurrent.rows.conversion import RowReader, give_row, give_rows
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
@@ -112,8 +112,8 @@ def why(session: Session, view: View, row: Any = NOTHING) -> Why:
 
 def _why(session: Session, view: View, row: Any) -> Why:
     if is_valued(view):
+        from evercurrent.oql_views.why import why_value
         from evercurrent.session.oql import stitcher
-        from evercurrent.session.oql_why import why_value
 
         return why_value(view, row, session.catalog, _contents(session), stitcher(session))
     return explain_row(view, read_row(view.name, view.fields, row), session.catalog, _contents(session))

@@ -26,7 +26,7 @@ from evercurrent.data.types import (
     Type,
     is_numeric,
 )
-from evercurrent.term.coerce import implicit
+from evercurrent.term.functions.coerce import implicit
 from evercurrent.term.functions.function import Signature, TypeMismatch, Types
 
 Options = tuple[Any, ...]

@@ -44,10 +44,10 @@ from evercurrent.data.types import (
 )
 from evercurrent.errors import EvaluationError, QueryError, UnsupportedError
 from evercurrent.source import Place
-from evercurrent.term import coerce
-from evercurrent.term.functions.casts import castable
+from evercurrent.term.function_table import find
+from evercurrent.term.functions import coerce
 from evercurrent.term.functions.function import UNKNOWN, Function, Signature, TypeMismatch
-from evercurrent.term.functions.table import find
+from evercurrent.term.functions.values.casts import castable
 from evercurrent.term.nodes import Call, Case, Cast, Field, Lambda, Literal, Record, Term, Variable
 from evercurrent.term.nullable import nullable
 from evercurrent.term.simplify import FALSE, TRUE, join_logic, simplify_node

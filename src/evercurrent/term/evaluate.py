@@ -21,8 +21,8 @@ from typing import Any, assert_never
 
 from evercurrent.data.types import Struct
 from evercurrent.errors import InternalError
-from evercurrent.term.functions.casts import cast_value
-from evercurrent.term.functions.table import FUNCTIONS, implementation
+from evercurrent.term.function_table import FUNCTIONS, implementation
+from evercurrent.term.functions.values.casts import cast_value
 from evercurrent.term.nodes import (
     Apply,
     Call,

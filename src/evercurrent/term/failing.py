@@ -6,9 +6,9 @@ What can fail has to be evaluated while the transaction can still be undone; wha
 from __future__ import annotations
 
 from evercurrent.data.types import Decimal, Float
-from evercurrent.term.functions.arithmetic_source import fits_uncut
-from evercurrent.term.functions.casts import cast_fails
-from evercurrent.term.functions.table import find
+from evercurrent.term.function_table import find
+from evercurrent.term.functions.numbers.arithmetic_source import fits_uncut
+from evercurrent.term.functions.values.casts import cast_fails
 from evercurrent.term.nodes import Apply, Call, Cast, Term
 from evercurrent.term.walk import children
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from evercurrent.term.functions.casts import cast_nulls
-from evercurrent.term.functions.table import FUNCTIONS
+from evercurrent.term.function_table import FUNCTIONS
+from evercurrent.term.functions.values.casts import cast_nulls
 from evercurrent.term.nodes import (
     Apply,
     Call,

@@ -26,7 +26,7 @@ from evercurrent.data.types import (
     Timestamp,
     Type,
 )
-from evercurrent.term.functions.spelling import spelling
+from evercurrent.term.functions.text.spelling import spelling
 from evercurrent.term.nodes import (
     Aggregate,
     Apply,

@@ -19,8 +19,8 @@ from __future__ import annotations
 from evercurrent.data.types import BOOLEAN, Decimal, Integer, Type
 from evercurrent.data.values import integer_fits
 from evercurrent.errors import EvaluationError, UnsupportedError
-from evercurrent.term.functions.casts import cast_fails, cast_value
-from evercurrent.term.functions.table import FUNCTIONS, implementation
+from evercurrent.term.function_table import FUNCTIONS, implementation
+from evercurrent.term.functions.values.casts import cast_fails, cast_value
 from evercurrent.term.nodes import Call, Case, Cast, Field, Literal, Record, Term
 from evercurrent.term.nullable import nullable
 from evercurrent.term.walk import rewrite

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from evercurrent.engine.spark import checksums, mapped
+from evercurrent.engine.spark import checksums
 from evercurrent.engine.spark.checksums import SUFFIX, block_sums, read_sums, write_sums
 from evercurrent.engine.spark.disk import DamageError, MissingFileError
 from evercurrent.engine.spark.documents import unpack
-from evercurrent.engine.spark.files import Folder, Segment, way_out
-from evercurrent.engine.spark.log import RESTORE, Log, Snapshot
+from evercurrent.engine.spark.storage import mapped_copy
+from evercurrent.engine.spark.storage.files import Folder, Segment, way_out
+from evercurrent.engine.spark.storage.log import RESTORE, Log, Snapshot
 from evercurrent.errors import StorageError
 
 Kind = Literal["entry", "head", "snapshot", "segment", "sums", "copy"]
@@ -204,13 +205,13 @@ def check_segment(folder: Folder, mention: Mention, report: CheckReport) -> None
     if mention.segment.order and not mention.segment.small:
         report.files += 1
         try:
-            mapped.Copy(path, own, folder.disk).checked.require_all()
+            mapped_copy.Copy(path, own, folder.disk).checked.require_all()
         except (DamageError, MissingFileError) as problem:
             what = f"mapped copy of a {described(mention)}"
             text = "missing" if isinstance(problem, MissingFileError) else "damaged"
             order = mention.segment.order[0]
             report.findings.append(
-                Finding(file + mapped.SUFFIX, "copy", what, text, REBUILD, mention.store, order=order)
+                Finding(file + mapped_copy.SUFFIX, "copy", what, text, REBUILD, mention.store, order=order)
             )
 
 
@@ -267,8 +268,8 @@ def rebuild_copies(folder: Folder, report: CheckReport) -> list[str]:
     for finding in report.findings:
         if finding.kind != "copy":
             continue
-        file = finding.file.removesuffix(mapped.SUFFIX)
+        file = finding.file.removesuffix(mapped_copy.SUFFIX)
         rows = folder.parquet(file, folder.looked_at.get(finding.store))
-        mapped.write(folder.path(file), rows, finding.order, folder.digest_of(file) or "", folder.disk)
+        mapped_copy.write(folder.path(file), rows, finding.order, folder.digest_of(file) or "", folder.disk)
         done.append(finding.file)
     return done

@@ -27,38 +27,38 @@ from evercurrent.data.collections import UNDEFINED
 from evercurrent.data.types import Type
 from evercurrent.data.zset import ZSet
 from evercurrent.delta.program import Program
+from evercurrent.design.compile import ASSERTION, Design
 from evercurrent.engine.spark.engine import Engine
-from evercurrent.engine.spark.files import EMPTY, Segment
-from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.log import Snapshot
-from evercurrent.engine.spark.pool import TooLarge
+from evercurrent.engine.spark.storage.entry_reader import TooLarge
+from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import QueryError, TransactionError
-from evercurrent.session.compile import ASSERTION, Design
-from evercurrent.session.constraints import children_of, examine
+from evercurrent.rows.constraints import children_of, examine
+from evercurrent.rows.conversion import RowReader
+from evercurrent.rows.row_rules import RowRules
+from evercurrent.rows.store import positions
+from evercurrent.rows.subscriptions import Change, Subscribers
 from evercurrent.session.lock import Hold, Lock
-from evercurrent.session.rows import RowReader
-from evercurrent.session.rules import RowRules
 from evercurrent.session.session import broken_assertion
-from evercurrent.session.store import positions
-from evercurrent.session.subscriptions import Change, Subscribers
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.handed_over import HandedOver
-from evercurrent.warehouse.accounts import experience, view_runs
 from evercurrent.warehouse.called_functions import require_functions
-from evercurrent.warehouse.catching_up import current, moved_for_watchers, new_segments, with_watched
-from evercurrent.warehouse.estimates import Size
-from evercurrent.warehouse.learning import Cold
-from evercurrent.warehouse.monitors import changes_of
-from evercurrent.warehouse.moving import Moved, move
-from evercurrent.warehouse.partial import Partial, table_store
-from evercurrent.warehouse.progress import Progress
-from evercurrent.warehouse.record import RunRecord, ViewRun
-from evercurrent.warehouse.repeating import again
-from evercurrent.warehouse.strategies import Around, Outlook, recomputed
-from evercurrent.warehouse.waiting import Waiting, put_by, rows_of
+from evercurrent.warehouse.changes.touched_rows import Partial, table_store
+from evercurrent.warehouse.deferred.catch_up import current, moved_for_watchers, new_segments, with_watched
+from evercurrent.warehouse.deferred.deferred_relations import Waiting, put_by, rows_of
+from evercurrent.warehouse.maintenance.notifications import changes_of
+from evercurrent.warehouse.maintenance.progress import Progress
+from evercurrent.warehouse.maintenance.retry import again
+from evercurrent.warehouse.maintenance.run_costs import experience, view_runs
+from evercurrent.warehouse.maintenance.run_record import RunRecord, ViewRun
+from evercurrent.warehouse.maintenance.update import Moved, move
+from evercurrent.warehouse.planning.estimates import Size
+from evercurrent.warehouse.planning.experience import Cold
+from evercurrent.warehouse.planning.strategies import Around, Outlook, recomputed
 
 if TYPE_CHECKING:
-    from evercurrent.warehouse.drafts import Draft
+    from evercurrent.warehouse.definitions.drafts import Draft
 
 Deltas = dict[str, ZSet]
 """Net changes, by lower-cased names of tables."""
@@ -151,7 +151,7 @@ class Core:
         try:
             partial.load_all(deltas)
         except TooLarge:  # few changes, but many rows that they are judged with: children of one parent, say
-            from evercurrent.warehouse import bulk
+            from evercurrent.warehouse.changes import bulk
 
             return bulk.examine(self, self.written(deltas))
         examine(partial.stores, self.rules, deltas, children_of(partial.stores))
@@ -329,7 +329,7 @@ class Core:
         self.outlook = Outlook(catalog, design)
         self.waiting = Waiting(catalog, design)
         self.aside.clear()
-        from evercurrent.warehouse.definitions import defaults
+        from evercurrent.warehouse.definitions.statements import defaults
 
         for key, t in catalog.tables.items():
             if t.primary_key:

@@ -16,28 +16,28 @@ from typing import Any, Literal
 from evercurrent.callables import require_callable
 from evercurrent.catalog.nodes import Mode, is_part
 from evercurrent.data.zset import ZSet
+from evercurrent.design.explain import Explanation
 from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
-from evercurrent.engine.spark.files import Folder
-from evercurrent.engine.spark.intake import is_frame, small_table
+from evercurrent.engine.spark.intake.frames import is_frame, small_table
+from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.errors import (
     ConflictError,
     QueryError,
     TransactionError,
 )
-from evercurrent.explain import Explanation
 from evercurrent.frontend.sql import statements as s
 from evercurrent.frontend.sql.parse import parse_script, parse_statement
-from evercurrent.objects.stored_face import StoredFace
+from evercurrent.oql_views.changes import relations_of_view
+from evercurrent.python_views.face import PythonFace
+from evercurrent.python_views.owner import QueryOwner
+from evercurrent.rows.results import Result
 from evercurrent.session.execute import Policy, in_mode
 from evercurrent.session.oql import handle_of
-from evercurrent.session.oql_changes import relations_of_view
-from evercurrent.session.python_face import PythonFace
-from evercurrent.session.python_owner import QueryOwner
-from evercurrent.session.results import Result
 from evercurrent.session.verify import Report
 from evercurrent.term.handed_over import HandedOver
-from evercurrent.warehouse import definitions, repairing, upkeep
-from evercurrent.warehouse.applying import (
+from evercurrent.warehouse import repairing
+from evercurrent.warehouse.called_functions import missing_functions, warn_of_missing
+from evercurrent.warehouse.changes.apply import (
     OnViolation,
     apply_frames,
     apply_frames_parted,
@@ -45,21 +45,23 @@ from evercurrent.warehouse.applying import (
     apply_rows_parted,
     require_known,
 )
-from evercurrent.warehouse.called_functions import missing_functions, warn_of_missing
-from evercurrent.warehouse.catching_up import current
+from evercurrent.warehouse.changes.refresh import refresh
+from evercurrent.warehouse.changes.streams import stream
+from evercurrent.warehouse.changes.transactions import Block, Transaction
 from evercurrent.warehouse.checking import CheckReport, check
 from evercurrent.warehouse.core import Core, require_own
-from evercurrent.warehouse.drafts import Script
+from evercurrent.warehouse.deferred.catch_up import current
+from evercurrent.warehouse.definitions import statements
+from evercurrent.warehouse.definitions.drafts import Script
+from evercurrent.warehouse.definitions.sources import Declaration, declare
 from evercurrent.warehouse.handles import Table
-from evercurrent.warehouse.monitors import missed
-from evercurrent.warehouse.progress import Listener
-from evercurrent.warehouse.publish import folders_of, publish, set_publishing
-from evercurrent.warehouse.record import RunRecord
-from evercurrent.warehouse.refresh import refresh
-from evercurrent.warehouse.sources import Declaration, declare
+from evercurrent.warehouse.maintenance import upkeep
+from evercurrent.warehouse.maintenance.notifications import missed
+from evercurrent.warehouse.maintenance.progress import Listener
+from evercurrent.warehouse.maintenance.publish import folders_of, publish, set_publishing
+from evercurrent.warehouse.maintenance.run_record import RunRecord
+from evercurrent.warehouse.objects.face import StoredFace
 from evercurrent.warehouse.statements import run
-from evercurrent.warehouse.streams import stream
-from evercurrent.warehouse.transactions import Block, Transaction
 from evercurrent.warehouse.verify import verify
 
 Strategy = Literal["auto", "driver", "spark"]
@@ -102,7 +104,7 @@ class Warehouse(PythonFace, StoredFace):
         return missing_functions(self._core.catalog, self._core.functions)
 
     def _make_owner(self) -> QueryOwner:
-        from evercurrent.warehouse.python_views import WarehouseOwner
+        from evercurrent.warehouse.definitions.python_views import WarehouseOwner
 
         return WarehouseOwner(self)
 
@@ -121,7 +123,7 @@ class Warehouse(PythonFace, StoredFace):
         with self._core.lock:
             self._require_no_transaction("reload")
             before = self._core.version
-            definitions.open_version(self._core, self._core.engine.log.latest())
+            statements.open_version(self._core, self._core.engine.log.latest())
             self._core.untold.extend(missed(self._core, before))
             for name in self._core.subscribers.watched:
                 for relation in relations_of_view(self._core.catalog, name):
@@ -161,7 +163,7 @@ class Warehouse(PythonFace, StoredFace):
         with self._core.lock, self._core.progress.run(), Script(self._core) as script:
             for text in texts:
                 statement = parse_statement(text, self._core.catalog, policy or "incremental", parameters)
-                script.next(definitions.can_be_drafted(self._core, statement))
+                script.next(statements.can_be_drafted(self._core, statement))
                 result = run(self, in_mode(statement, mode), text)
         return result
 
@@ -172,7 +174,7 @@ class Warehouse(PythonFace, StoredFace):
             statement = parse_statement(text, self._core.catalog, policy or "incremental")
             if not isinstance(statement, s.CreateView):
                 raise QueryError("this does not define a view")
-            definitions.create_view(self._core, statement.view, text, True, False)
+            statements.create_view(self._core, statement.view, text, True, False)
 
     def _require_no_transaction(self, what: str) -> None:
         self._core.require_idle()
@@ -195,14 +197,14 @@ class Warehouse(PythonFace, StoredFace):
         `publish=False`: the views that are defined are published nowhere (see `publish`), and so those with nested collections
         are not kept with arrays besides.
         """
-        from evercurrent.warehouse import oql
+        from evercurrent.warehouse.definitions import oql
 
         return oql.run(self, text, policy, mode, publish)
 
     def query(self, text: str, parameters: Any = None, *, language: Literal["sql", "oql"] = "sql") -> Any:
         """Run a query once, over the present version: in SQL a `Result`, in OQL the value."""
         if language == "oql":
-            from evercurrent.warehouse.oql import query
+            from evercurrent.warehouse.definitions.oql import query
 
             return query(self, text)
         with self._core.lock:
@@ -410,7 +412,7 @@ class Warehouse(PythonFace, StoredFace):
 
         `changes` are numbers of changed rows by table, say `{"orders": 100}`.
         """
-        from evercurrent.warehouse.explaining import explain_all, explain_view
+        from evercurrent.warehouse.planning.explain import explain_all, explain_view
 
         with self._core.lock:
             if view is None:

@@ -10,30 +10,30 @@ from evercurrent.catalog.nodes import Table as TableNode
 from evercurrent.catalog.nodes import View as ViewNode
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
-from evercurrent.engine.spark.files import Segment
-from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.publish import table_of
-from evercurrent.engine.spark.reading import changes_frame, user_frame
+from evercurrent.engine.spark.storage.delta_tables import table_of
+from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.storage.user_frames import changes_frame, user_frame
 from evercurrent.errors import QueryError
-from evercurrent.session.intake import rows_of
-from evercurrent.session.locate import key_of, locate, no_key
-from evercurrent.session.oql_changes import relations_of_view
-from evercurrent.session.reading import Rows, count_text, signature
-from evercurrent.session.rows import give_row, is_row
-from evercurrent.session.store import positions
-from evercurrent.session.subscriptions import Callback, Subscription, When
+from evercurrent.oql_views.changes import relations_of_view
+from evercurrent.rows.conversion import give_row, is_row
+from evercurrent.rows.locate import key_of, locate, no_key
+from evercurrent.rows.readable import Rows, count_text, signature
+from evercurrent.rows.readers import rows_of
+from evercurrent.rows.store import positions
+from evercurrent.rows.subscriptions import Callback, Subscription, When
 from evercurrent.session.views import in_order
-from evercurrent.warehouse.catching_up import current, rows_at
+from evercurrent.warehouse.changes.touched_rows import table_store
+from evercurrent.warehouse.deferred.catch_up import current, rows_at
 from evercurrent.warehouse.history import change_segments
-from evercurrent.warehouse.monitors import feed_name, subscribe
-from evercurrent.warehouse.partial import table_store
+from evercurrent.warehouse.maintenance.notifications import feed_name, subscribe
 
 if TYPE_CHECKING:
-    from evercurrent.engine.spark.shapes import Frame
-    from evercurrent.explain import Explanation
+    from evercurrent.design.explain import Explanation
+    from evercurrent.engine.spark.storage.file_schema import Frame
     from evercurrent.session.why import Why
+    from evercurrent.warehouse.changes.transactions import Transaction
     from evercurrent.warehouse.database import Warehouse
-    from evercurrent.warehouse.transactions import Transaction
 
 
 class Stored(Rows):
@@ -303,13 +303,13 @@ class View(Stored):
         Without a stage: its states, and what a batch with so many changed rows of each table, `changes={"orders": 100}`,
         would do and cost.
         """
-        from evercurrent.warehouse.explaining import explain_view
+        from evercurrent.warehouse.planning.explain import explain_view
 
         return explain_view(self._db._core, self._node, stage, changes)
 
     def value(self) -> Any:
         """The value of a view that was defined in OQL, at the present version."""
-        from evercurrent.warehouse.oql import value
+        from evercurrent.warehouse.definitions.oql import value
 
         with self._db._core.lock:
             return value(self._db, self._node)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evercurrent.engine.spark.files import Segment
+from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.errors import QueryError, StorageError
-from evercurrent.warehouse.catching_up import current
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.deferred.catch_up import current
 
 
 def change_segments(core: Core, name: str, since: int) -> list[tuple[int, Segment]]:

@@ -10,13 +10,13 @@ from evercurrent.calculus.inline import inlined
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.data.zset import Row, ZSet
+from evercurrent.delta.analyses.fill import part_for
 from evercurrent.delta.compile import compile_views
-from evercurrent.delta.fill import part_for
 from evercurrent.delta.program import Fixpoint, Input
+from evercurrent.design.compile import stages
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES
-from evercurrent.engine.spark.files import EMPTY, Segment
-from evercurrent.engine.spark.kept import Store
-from evercurrent.session.compile import stages
+from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.core import Core
 
 RESULT = "query\0"

@@ -9,10 +9,10 @@ from evercurrent.data.types import Member
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import EvaluationError
 from evercurrent.frontend.sql import statements as s
-from evercurrent.session.results import Result
-from evercurrent.session.rows import give_row
+from evercurrent.rows.conversion import give_row
+from evercurrent.rows.results import Result
 from evercurrent.session.views import in_order
-from evercurrent.warehouse import definitions
+from evercurrent.warehouse.definitions import statements
 from evercurrent.warehouse.queries import answer
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ def run(db: Warehouse, statement: s.Statement, text: str) -> Result:
     match statement:
         case s.CreateTable() | s.CreateView() | s.CreateAssertion():
             db._require_no_transaction("CREATE")
-            definitions.create(db._core, statement, text)
+            statements.create(db._core, statement, text)
             return Result(f"CREATE {type(statement).__name__.removeprefix('Create').upper()}")
         case s.DropRelation(kind, name, quietly, cascade):
             db._require_no_transaction("DROP")
-            definitions.drop(db._core, kind, name, quietly, cascade)
+            statements.drop(db._core, kind, name, quietly, cascade)
             return Result(f"DROP {kind.upper()}")
         case s.Truncate(table):
             return truncate(db, table)

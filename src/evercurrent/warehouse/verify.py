@@ -16,9 +16,9 @@ from evercurrent.catalog.dependencies import base_tables, parts_of, views_under
 from evercurrent.catalog.nodes import View
 from evercurrent.data.values import NAN
 from evercurrent.data.zset import ZSet
-from evercurrent.engine.spark.oracle import REFUSALS, query_rows, register
+from evercurrent.design.evaluation import reference
+from evercurrent.engine.spark.own_sql.queries import REFUSALS, query_rows, register
 from evercurrent.frontend.sql.spark_text import query_text
-from evercurrent.session.query import reference
 from evercurrent.session.verify import Report, Verified
 from evercurrent.warehouse.core import Core
 

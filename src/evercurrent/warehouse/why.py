@@ -14,8 +14,8 @@ from evercurrent.catalog.nodes import View
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.engine import SMALL_ROWS
 from evercurrent.errors import UnsupportedError
+from evercurrent.oql_views.why import why_value
 from evercurrent.session.oql import handle_of
-from evercurrent.session.oql_why import why_value
 from evercurrent.session.why import (
     NOTHING,
     Contents,
@@ -27,7 +27,7 @@ from evercurrent.session.why import (
     read_row,
 )
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.oql import stitcher
+from evercurrent.warehouse.definitions.oql import stitcher
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.database import Warehouse

@@ -17,7 +17,7 @@ from unittest import mock
 
 from evercurrent.engine.spark.disk import Disk
 from evercurrent.engine.spark.disk import Path as Name
-from evercurrent.engine.spark.files import Folder
+from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.errors import StorageError
 from evercurrent.warehouse.database import Warehouse
 from tests.fuzz.campaign import Difference, Tally

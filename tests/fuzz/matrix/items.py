@@ -21,8 +21,8 @@ from evercurrent.frontend.sql.functions import WINDOW_ONLY
 from evercurrent.term.aggregates import TABLE
 from evercurrent.term.build import call, lambda_parameters
 from evercurrent.term.evaluate import Environment, evaluate
-from evercurrent.term.functions.ring import RING
-from evercurrent.term.functions.table import FUNCTIONS
+from evercurrent.term.function_table import FUNCTIONS
+from evercurrent.term.functions.numbers.ring import RING
 from evercurrent.term.nodes import Column, Lambda, Term, Variable
 from tests.unit.term.asking_spark import spelled, sql, term
 from tests.unit.term.spark_cases import CASES

@@ -17,9 +17,9 @@ import evercurrent as ec
 from evercurrent.calculus.nodes import Query
 from evercurrent.data.types import Float, Type
 from evercurrent.data.values import give_out, take_in
+from evercurrent.design.evaluation import reference
 from evercurrent.errors import ConstraintError, EvercurrentError
-from evercurrent.session.query import reference
-from evercurrent.session.rows import give_rows
+from evercurrent.rows.conversion import give_rows
 from evercurrent.term.evaluate import Environment, evaluate
 from tests.duck import canonical_rows
 from tests.fuzz.campaign import Tally

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evercurrent.cli.main import DIFFERS, FAILED, FINE, main
-from evercurrent.engine.spark import engine, session
+from evercurrent.engine.spark import engine, private_session
 from evercurrent.warehouse import database
 from evercurrent.warehouse.database import Warehouse
 
@@ -25,7 +25,7 @@ CREATE ASSERTION cheap CHECK (NOT EXISTS (SELECT 1 FROM orders WHERE total > 100
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A pipeline and its TOML file, in a folder of their own; Spark is never started."""
     monkeypatch.setattr(engine, "private", lambda spark: None)
-    monkeypatch.setattr(session, "local_session", lambda master, conf: None)
+    monkeypatch.setattr(private_session, "local_session", lambda master, conf: None)
     monkeypatch.setenv("COLUMNS", "200")
     (tmp_path / "p.sql").write_text(PIPELINE)
     (tmp_path / "p.toml").write_text("warehouse = 'w'\n[views.spend]\npublish = 'out'\n")

@@ -8,7 +8,7 @@ import pytest
 
 from evercurrent.cli.settings import Settings, ViewSettings, read_settings
 from evercurrent.errors import QueryError
-from evercurrent.warehouse.sources import Declaration
+from evercurrent.warehouse.definitions.sources import Declaration
 
 TOML = """
 warehouse = "w"

@@ -14,10 +14,10 @@ import pytest
 import evercurrent as ec
 from evercurrent.algebra.evaluate import evaluate
 from evercurrent.data.zset import ZSet
+from evercurrent.delta.analyses.show import show
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.interpret import Interpreter
 from evercurrent.delta.program import Program
-from evercurrent.delta.show import show
 from evercurrent.engine.live.engine import LiveEngine
 from tests.unit.delta.random_plans import CATALOG, Data, Plans
 

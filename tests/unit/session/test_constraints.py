@@ -8,9 +8,9 @@ from evercurrent.catalog.nodes import Check, ForeignKey, Table, TableColumn, Uni
 from evercurrent.data.types import BIGINT, INT, STRING, String
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError
-from evercurrent.session.constraints import children_of, examine
-from evercurrent.session.rules import RowRules
-from evercurrent.session.store import Store
+from evercurrent.rows.constraints import children_of, examine
+from evercurrent.rows.row_rules import RowRules
+from evercurrent.rows.store import Store
 from evercurrent.term.build import call, lit
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.nodes import Column

@@ -12,9 +12,9 @@ from evercurrent.catalog.nodes import Table, TableColumn
 from evercurrent.data import types as t
 from evercurrent.data.values import NAN, FrozenMap
 from evercurrent.errors import QueryError
-from evercurrent.session.export import arrow_table, pandas_frame
-from evercurrent.session.intake import changes_of, rows_of
-from evercurrent.session.rows import RowReader
+from evercurrent.rows.conversion import RowReader
+from evercurrent.rows.export import arrow_table, pandas_frame
+from evercurrent.rows.readers import changes_of, rows_of
 
 pyarrow = pytest.importorskip("pyarrow")
 pandas = pytest.importorskip("pandas")

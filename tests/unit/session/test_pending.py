@@ -7,8 +7,8 @@ import pytest
 from evercurrent.catalog.nodes import Table, TableColumn, Unique
 from evercurrent.data.types import INT, STRING
 from evercurrent.errors import ConstraintError
-from evercurrent.session.pending import Pending
-from evercurrent.session.store import Store
+from evercurrent.rows.pending import Pending
+from evercurrent.rows.store import Store
 
 KEYED = Table("t", (TableColumn("id", INT), TableColumn("s", STRING)), primary_key=Unique("k", ("id",)))
 BAG = Table("b", (TableColumn("x", INT),))

@@ -12,10 +12,10 @@ from evercurrent.catalog.nodes import Table, TableColumn, Unique
 from evercurrent.data.types import INT, STRING, String
 from evercurrent.data.types import Decimal as DecimalType
 from evercurrent.errors import ConstraintError, QueryError
-from evercurrent.session.locate import key_of, locate
-from evercurrent.session.pending import Pending
-from evercurrent.session.rows import RowReader, give_row
-from evercurrent.session.store import Store
+from evercurrent.rows.conversion import RowReader, give_row
+from evercurrent.rows.locate import key_of, locate
+from evercurrent.rows.pending import Pending
+from evercurrent.rows.store import Store
 
 TABLE = Table(
     "orders",

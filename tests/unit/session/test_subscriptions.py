@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evercurrent.data.zset import ZSet
-from evercurrent.session.subscriptions import Change, Subscribers, SubscriberWarning
+from evercurrent.rows.subscriptions import Change, Subscribers, SubscriberWarning
 
 
 def change(number: int, name: str = "v") -> dict[str, Change]:

@@ -34,7 +34,8 @@ from evercurrent.data.types import (
 )
 from evercurrent.errors import EvaluationError, QueryError
 from evercurrent.term.build import call, common_type, lit
-from evercurrent.term.coerce import (
+from evercurrent.term.evaluate import compile_term
+from evercurrent.term.functions.coerce import (
     bounded,
     decimal_product,
     decimal_quotient,
@@ -43,7 +44,6 @@ from evercurrent.term.coerce import (
     implicit,
     wider_decimal,
 )
-from evercurrent.term.evaluate import compile_term
 from evercurrent.term.nodes import Column
 
 COMMON: list[tuple[Type, Type, Type | None]] = [

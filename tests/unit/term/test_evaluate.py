@@ -12,8 +12,8 @@ from evercurrent.errors import EvaluationError, InternalError, QueryError, Unsup
 from evercurrent.term import build
 from evercurrent.term.build import call, field, lit
 from evercurrent.term.evaluate import Environment, compile_in, compile_term, evaluate
-from evercurrent.term.functions.casts import cast_fails, cast_nulls, cast_python, cast_value, castable
-from evercurrent.term.functions.table import ALIASES, FUNCTIONS, NAMES, find, implementation
+from evercurrent.term.function_table import ALIASES, FUNCTIONS, NAMES, find, implementation
+from evercurrent.term.functions.values.casts import cast_fails, cast_nulls, cast_python, cast_value, castable
 from evercurrent.term.nodes import Call, Column, Lambda, Literal, Nested, Variable
 from evercurrent.term.nullable import nullable
 from evercurrent.term.simplify import simplify_node

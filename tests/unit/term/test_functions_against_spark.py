@@ -10,8 +10,8 @@ from evercurrent.data.types import Type
 from evercurrent.errors import EvaluationError, QueryError, UnsupportedError
 from evercurrent.term.build import call, cast, lambda_parameters, lit
 from evercurrent.term.evaluate import Environment, evaluate
-from evercurrent.term.functions.ring import RING
-from evercurrent.term.functions.table import FUNCTIONS
+from evercurrent.term.function_table import FUNCTIONS
+from evercurrent.term.functions.numbers.ring import RING
 from evercurrent.term.nodes import Lambda, Variable
 from tests.unit.term.asking_spark import Answer, ask, spark_type, sql, term, written
 from tests.unit.term.spark_cases import CASES, CASTS

@@ -7,13 +7,13 @@ from typing import cast
 
 from evercurrent.calculus.nodes import Query
 from evercurrent.data.zset import ZSet
+from evercurrent.design.evaluation import reference
 from evercurrent.engine.spark.engine import Engine, Report
-from evercurrent.engine.spark.files import Segment
-from evercurrent.engine.spark.kept import Store
-from evercurrent.session.query import reference
-from evercurrent.warehouse.partial import table_store
-from evercurrent.warehouse.parts import rows_store
-from evercurrent.warehouse.strategies import Outlook
+from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.warehouse.changes.touched_rows import table_store
+from evercurrent.warehouse.maintenance.program_parts import rows_store
+from evercurrent.warehouse.planning.strategies import Outlook
 
 
 def evaluated(

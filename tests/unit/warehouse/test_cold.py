@@ -13,9 +13,9 @@ import pytest
 from evercurrent.engine.spark import engine
 from evercurrent.errors import ConstraintError
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.estimates import SizeOf
 from evercurrent.warehouse.history import change_segments
-from evercurrent.warehouse.strategies import Around, Decision, Outlook, Way
+from evercurrent.warehouse.planning.estimates import SizeOf
+from evercurrent.warehouse.planning.strategies import Around, Decision, Outlook, Way
 from tests.unit.warehouse.by_evaluator import evaluated
 
 SCHEMA = """
@@ -45,10 +45,10 @@ class Told(Outlook):
 def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Warehouse]:
     monkeypatch.setattr(engine, "private", lambda spark: None)
     monkeypatch.setattr("evercurrent.warehouse.core.Outlook", Told)
-    monkeypatch.setattr("evercurrent.warehouse.remaking.computed", evaluated)
+    monkeypatch.setattr("evercurrent.warehouse.maintenance.recompute.computed", evaluated)
     monkeypatch.setattr("evercurrent.warehouse.database.publish", lambda core: None)
-    monkeypatch.setattr("evercurrent.warehouse.drafts.publish", lambda core: None)
-    monkeypatch.setattr("evercurrent.warehouse.definitions.publish", lambda core: None)
+    monkeypatch.setattr("evercurrent.warehouse.definitions.drafts.publish", lambda core: None)
+    monkeypatch.setattr("evercurrent.warehouse.definitions.statements.publish", lambda core: None)
     made = Warehouse(None, tmp_path / "w")
     made.execute(SCHEMA)
     made.table("c").insert([(1, "DE"), (2, "FR")])

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from evercurrent.engine.spark.disk import DamageError
-from evercurrent.engine.spark.files import DamageWarning, Folder
-from evercurrent.engine.spark.log import Log
+from evercurrent.engine.spark.storage.files import DamageWarning, Folder
+from evercurrent.engine.spark.storage.log import Log
 from evercurrent.errors import StorageError
 from evercurrent.warehouse.checking import check
 from evercurrent.warehouse.database import Warehouse
@@ -68,7 +68,7 @@ def test_random_faults_are_noticed_or_harmless(seed: int) -> None:
 def test_unchecked_reads_would_be_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The campaign can fail: without the checks it finds wrong rows or raw errors within a few faults."""
     built(0)  # as it is made with checks, and kept for other tests
-    monkeypatch.setattr("evercurrent.engine.spark.files.Folder.digest_of", lambda self, file: None)
+    monkeypatch.setattr("evercurrent.engine.spark.storage.files.Folder.digest_of", lambda self, file: None)
     with pytest.raises(Difference):
         for seed in range(0, 10 * damage.WAREHOUSES, damage.WAREHOUSES):
             damage.Damage(faults=6).run(seed, Tally())

@@ -13,13 +13,13 @@ import pytest
 
 from evercurrent.calculus.nodes import Query
 from evercurrent.data.zset import ZSet
+from evercurrent.design.evaluation import reference
 from evercurrent.engine.spark import engine
-from evercurrent.engine.spark.kept import Store
-from evercurrent.session.query import reference
+from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.estimates import SizeOf
-from evercurrent.warehouse.parts import kept, stores_of
-from evercurrent.warehouse.strategies import Around, Decision, Outlook, Way
+from evercurrent.warehouse.maintenance.program_parts import kept, stores_of
+from evercurrent.warehouse.planning.estimates import SizeOf
+from evercurrent.warehouse.planning.strategies import Around, Decision, Outlook, Way
 from tests.unit.warehouse.by_evaluator import evaluated
 
 SCHEMA = """
@@ -122,9 +122,9 @@ def batch(dice: random.Random, db: Warehouse) -> dict[str, list[dict[str, Any]]]
 def test_any_choice_gives_the_same_views(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "private", lambda spark: None)
     monkeypatch.setattr("evercurrent.warehouse.core.Outlook", Chance)
-    monkeypatch.setattr("evercurrent.warehouse.remaking.computed", evaluated)
+    monkeypatch.setattr("evercurrent.warehouse.maintenance.recompute.computed", evaluated)
     monkeypatch.setattr("evercurrent.warehouse.database.publish", lambda core: None)
-    monkeypatch.setattr("evercurrent.warehouse.definitions.publish", lambda core: None)
+    monkeypatch.setattr("evercurrent.warehouse.definitions.statements.publish", lambda core: None)
     dice = Chance.dice = random.Random(seed)
     db = Warehouse(None, tmp_path / "w")
     tables, assertion = SCHEMA.strip().rsplit("CREATE ASSERTION", 1)

@@ -7,11 +7,13 @@ from collections.abc import Collection, Mapping
 import pytest
 
 from evercurrent.catalog.catalog import Catalog
+from evercurrent.design.compile import Design, compile_all
 from evercurrent.frontend.sql.parse import parse_script
-from evercurrent.session.compile import Design, compile_all
-from evercurrent.warehouse import estimates
-from evercurrent.warehouse.definitions import defined
-from evercurrent.warehouse.estimates import (
+from evercurrent.warehouse.changes.touched_rows import table_store
+from evercurrent.warehouse.definitions.statements import defined
+from evercurrent.warehouse.maintenance.program_parts import always_full, kept, stores_of, without
+from evercurrent.warehouse.planning import estimates
+from evercurrent.warehouse.planning.estimates import (
     JOB_SECONDS,
     SQL_JOBS,
     Estimate,
@@ -20,10 +22,8 @@ from evercurrent.warehouse.estimates import (
     by_sql,
     flow,
 )
-from evercurrent.warehouse.learning import LEAST, Cold, key, learned
-from evercurrent.warehouse.partial import table_store
-from evercurrent.warehouse.parts import always_full, kept, stores_of, without
-from evercurrent.warehouse.strategies import Around, Decision, Outlook, recomputed
+from evercurrent.warehouse.planning.experience import LEAST, Cold, key, learned
+from evercurrent.warehouse.planning.strategies import Around, Decision, Outlook, recomputed
 
 TABLES = """
 CREATE TABLE cust (id BIGINT PRIMARY KEY, nation STRING);

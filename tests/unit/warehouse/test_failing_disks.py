@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from evercurrent.engine.spark import tiers
-from evercurrent.engine.spark.files import Folder
+from evercurrent.engine.spark.storage import merge_policy
+from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.errors import StorageError
-from evercurrent.session.subscriptions import SubscriberWarning
-from evercurrent.warehouse import database, upkeep
+from evercurrent.rows.subscriptions import SubscriberWarning
+from evercurrent.warehouse import database
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.publish import PublishWarning
-from evercurrent.warehouse.publish import publish as really_publish
+from evercurrent.warehouse.maintenance import upkeep
+from evercurrent.warehouse.maintenance.publish import PublishWarning
+from evercurrent.warehouse.maintenance.publish import publish as really_publish
 from tests.fuzz.campaign import Tally
 from tests.fuzz.campaigns import disks
 from tests.fuzz.campaigns.disks import FailingDisk
@@ -100,7 +101,7 @@ def test_what_fails_after_the_commit_is_a_warning(tmp_path: Path, monkeypatch: p
 def test_compaction_that_failed_is_done_with_a_later_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tiers, "FAN", 2)
+    monkeypatch.setattr(merge_policy, "FAN", 2)
     db = build(tmp_path / "w", 0, batches=1)
     merge = db._core.engine.compacted
     monkeypatch.setattr(
@@ -114,7 +115,7 @@ def test_compaction_that_failed_is_done_with_a_later_batch(
 
 
 def test_publishing_that_failed_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from evercurrent.warehouse import publish as publishing
+    from evercurrent.warehouse.maintenance import publish as publishing
 
     db = build(tmp_path / "w", 0, batches=1)
     monkeypatch.setattr(publishing, "publish_view", lambda *_: (_ for _ in ()).throw(OSError("gone")))

@@ -9,7 +9,7 @@ import pytest
 from deltalake import DeltaTable
 
 from evercurrent.engine.spark import engine
-from evercurrent.engine.spark.publish import MANY_FILES
+from evercurrent.engine.spark.storage.delta_tables import MANY_FILES
 from evercurrent.warehouse.database import Warehouse
 
 

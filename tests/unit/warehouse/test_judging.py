@@ -13,14 +13,14 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError
 from evercurrent.frontend.sql.parse import parse_script
-from evercurrent.session.constraints import children_of, examine
-from evercurrent.session.rules import RowRules
-from evercurrent.session.store import Store
+from evercurrent.rows.constraints import children_of, examine
+from evercurrent.rows.row_rules import RowRules
+from evercurrent.rows.store import Store
 from evercurrent.term.evaluate import compile_term
-from evercurrent.warehouse import trials
-from evercurrent.warehouse.definitions import defined
-from evercurrent.warehouse.judging import Aside, judge
-from evercurrent.warehouse.trials import TooMany, Violations, to_set_aside, units_of
+from evercurrent.warehouse.changes import assertion_trials
+from evercurrent.warehouse.changes.assertion_trials import TooMany, Violations, to_set_aside, units_of
+from evercurrent.warehouse.changes.violations import Aside, judge
+from evercurrent.warehouse.definitions.statements import defined
 
 TABLES = """
 CREATE TABLE p (id INT PRIMARY KEY, code INT UNIQUE);
@@ -164,7 +164,7 @@ def test_the_first_of_two_is_taken() -> None:
 
 
 def test_it_is_given_up_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trials, "TRIALS", 10)
+    monkeypatch.setattr(assertion_trials, "TRIALS", 10)
     units = units_of(stores(), {"free": ZSet(((i, None), 1) for i in range(100))})
     with pytest.raises(TooMany):
         to_set_aside(units, {}, lambda d: frozenset(rows_in(d)))

@@ -15,12 +15,12 @@ import pytest
 from deltalake import DeltaTable
 
 from evercurrent.engine.spark import engine
-from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConflictError, EvaluationError, QueryError
 from evercurrent.warehouse.database import Warehouse
+from evercurrent.warehouse.deferred.deferred_relations import LATER
 from evercurrent.warehouse.history import change_segments
-from evercurrent.warehouse.repeating import CATCH_UP
-from evercurrent.warehouse.waiting import LATER
+from evercurrent.warehouse.maintenance.retry import CATCH_UP
 
 QUERIES = {
     "groups": "SELECT k, count(*) AS n, sum(x) AS s, max(x) AS most FROM t GROUP BY k",

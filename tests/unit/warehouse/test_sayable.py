@@ -6,12 +6,12 @@ import pytest
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import view_order
+from evercurrent.design.compile import Design, compile_all
 from evercurrent.frontend.sql.parse import parse_script
 from evercurrent.frontend.sql.spark_text import total_order
-from evercurrent.session.compile import Design, compile_all
-from evercurrent.warehouse.definitions import defined
-from evercurrent.warehouse.learning import after
-from evercurrent.warehouse.sayable import Saying, sayings
+from evercurrent.warehouse.definitions.statements import defined
+from evercurrent.warehouse.planning.experience import after
+from evercurrent.warehouse.planning.sql_equivalence import Saying, sayings
 
 TABLES = """
 CREATE TABLE o (id BIGINT PRIMARY KEY, cust BIGINT, total DECIMAL(9,2), x DOUBLE);

@@ -18,14 +18,14 @@ import pytest
 
 import evercurrent as ec
 from evercurrent.engine.spark import engine
-from evercurrent.engine.spark.files import Segment
-from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.log import Snapshot
 from evercurrent.engine.spark.sources.iceberg import loaded_table
 from evercurrent.engine.spark.sources.nodes import Source
+from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.called_functions import MissingFunctionWarning
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.publish import PublishWarning
+from evercurrent.warehouse.maintenance.publish import PublishWarning
 from tests.unit.warehouse import given_functions as given
 
 PLACE = given.__name__

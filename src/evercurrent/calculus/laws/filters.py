@@ -21,7 +21,7 @@ from evercurrent.calculus.nodes import (
     Values,
 )
 from evercurrent.term.build import TRUE, conjuncts
-from evercurrent.term.functions.table import FUNCTIONS
+from evercurrent.term.function_table import FUNCTIONS
 from evercurrent.term.nodes import Call, Cast, Field, Literal, Term, Variable
 
 

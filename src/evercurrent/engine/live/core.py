@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evercurrent.data.zset import Row, ZSet
+from evercurrent.delta.analyses.deferral import deferred, lone_rows
 from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, State
 from evercurrent.delta.terms import terms_of
-from evercurrent.engine.live.defer import deferred, lone_rows
+from evercurrent.engine.live.borrowed_states import Loan
 from evercurrent.engine.live.emit import Emitter, signed
 from evercurrent.engine.live.keyed import is_unit
 from evercurrent.engine.live.layout import Layout, Storage, lay_out
-from evercurrent.engine.live.lent import Loan
 from evercurrent.engine.live.plan import plan_for, reachable
 from evercurrent.engine.live.runtime.aggregates import factory
 from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint

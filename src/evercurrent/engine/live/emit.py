@@ -17,8 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from evercurrent.delta.labels import Labels
-from evercurrent.delta.loops import inside
+from evercurrent.delta.analyses.deferral import deferred, lone_rows
+from evercurrent.delta.analyses.labels import Labels
+from evercurrent.delta.analyses.loops import inside
 from evercurrent.delta.program import (
     Finalize,
     Fixpoint,
@@ -32,7 +33,6 @@ from evercurrent.delta.program import (
     Rule,
 )
 from evercurrent.engine.live.changes import fixed_columns
-from evercurrent.engine.live.defer import deferred, lone_rows
 from evercurrent.engine.live.keyed import is_small, is_unit, write_finalizer
 from evercurrent.engine.live.layout import Layout, Storage
 from evercurrent.engine.live.paths import Split, Target, Touch
@@ -51,7 +51,7 @@ from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint, LoopRules, em
 from evercurrent.engine.live.runtime.ordered import Groups, difference
 from evercurrent.term.emit.scope import Locals
 from evercurrent.term.emit.writer import Namespace, Writer, remark
-from evercurrent.term.functions.table import NAMES
+from evercurrent.term.function_table import NAMES
 
 
 def signed(delta: Mapping[Any, int]) -> list[tuple[Any, int]]:

@@ -13,12 +13,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from evercurrent.data.zset import Row, ZSet
-from evercurrent.delta.fill import part_for
+from evercurrent.delta.analyses.drop_counts import lean
+from evercurrent.delta.analyses.fill import part_for
 from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Program, State
+from evercurrent.engine.live.borrowed_states import Lender, before, loans
 from evercurrent.engine.live.core import Core, Kept, moved
 from evercurrent.engine.live.layout import Storage, lay_out
-from evercurrent.engine.live.lean import lean
-from evercurrent.engine.live.lent import Lender, before, loans
 from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint
 from evercurrent.errors import EvercurrentError, InternalError
 

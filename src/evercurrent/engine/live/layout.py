@@ -32,7 +32,7 @@ from evercurrent.term.nodes import Column
 from evercurrent.term.walk import columns_of
 
 if TYPE_CHECKING:
-    from evercurrent.engine.live.lent import Loan
+    from evercurrent.engine.live.borrowed_states import Loan
 
 Kind = Literal["flat", "single", "bucket"]
 Payload = Literal["true", "count", "value", "tuple", "cell"]

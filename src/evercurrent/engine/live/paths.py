@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evercurrent.delta.program import Keyed
+from evercurrent.engine.live.borrowed_states import Loan
 from evercurrent.engine.live.layout import Layout, Path
-from evercurrent.engine.live.lent import Loan
 from evercurrent.engine.live.runtime import index
 from evercurrent.term.emit.scope import key_of, tuple_of
 from evercurrent.term.emit.writer import Namespace, Writer

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
+from evercurrent.delta.analyses.loops import inside, outside_rules
 from evercurrent.delta.derive import PADDED
-from evercurrent.delta.loops import inside, outside_rules
 from evercurrent.delta.program import (
     Fixpoint,
     Input,

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from evercurrent.data.types import Array, Collection, Map
-from evercurrent.delta.labels import Labels
+from evercurrent.delta.analyses.labels import Labels
 from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule, Step, Where
 from evercurrent.delta.terms import terms_of
-from evercurrent.engine.live.borrowing import borrow
+from evercurrent.engine.live.borrowed_lookups import borrow
+from evercurrent.engine.live.borrowed_states import KEY
 from evercurrent.engine.live.layout import Layout
-from evercurrent.engine.live.lent import KEY
 from evercurrent.engine.live.paths import Target
 from evercurrent.engine.live.reads import enter
 from evercurrent.engine.live.scope import Scope

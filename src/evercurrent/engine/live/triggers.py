@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evercurrent.data.types import contains_float
+from evercurrent.delta.analyses.deferral import deferred, lone_rows
 from evercurrent.delta.program import Fixpoint, Input, Keyed, Relation, Rule
 from evercurrent.engine.live.changes import changes_of, write_changes
-from evercurrent.engine.live.defer import deferred, lone_rows
 from evercurrent.engine.live.keyed import is_unit
 from evercurrent.engine.live.paths import Split
 from evercurrent.engine.live.plan import Plan, in_turn, plan_for, reachable

@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from evercurrent.data.types import Array, Collection, Map, Member, Struct, Time, Type
-from evercurrent.engine.spark.types import arrow_type, spark_type
+from evercurrent.engine.spark.translate.types import arrow_type, spark_type
 
 
 def stored_schema(fields: Sequence[Member]) -> pyarrow.Schema:

@@ -26,22 +26,22 @@ from pyspark.sql.types import StructType
 from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Fixpoint, Program
-from evercurrent.engine.spark.building import Build
-from evercurrent.engine.spark.columns import rows_to_arrow
-from evercurrent.engine.spark.digests import H, digestible
-from evercurrent.engine.spark.driver import DriverRun
-from evercurrent.engine.spark.files import EMPTY, Folder, Segment
-from evercurrent.engine.spark.frames import FILE_ROWS, LARGE_ROWS, Workshop
-from evercurrent.engine.spark.kept import Contents, Store
-from evercurrent.engine.spark.layout import leading, orders
-from evercurrent.engine.spark.log import Log
-from evercurrent.engine.spark.pool import Pool, TooLarge, plain_keys, summed
-from evercurrent.engine.spark.run import Outcome, Run
-from evercurrent.engine.spark.session import private, tune
-from evercurrent.engine.spark.shapes import W, consolidate, row_schema
-from evercurrent.engine.spark.standing import netted
-from evercurrent.engine.spark.tiers import due, outgrown
-from evercurrent.engine.spark.types import arrow_schema
+from evercurrent.engine.spark.jobs.fill import Build
+from evercurrent.engine.spark.jobs.transaction import Outcome, Run
+from evercurrent.engine.spark.kernel.batch import DriverRun
+from evercurrent.engine.spark.kernel.constraint_precheck import netted
+from evercurrent.engine.spark.private_session import private, tune
+from evercurrent.engine.spark.storage.digests import H, digestible
+from evercurrent.engine.spark.storage.entry_reader import Pool, TooLarge, plain_keys, summed
+from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
+from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
+from evercurrent.engine.spark.storage.log import Log
+from evercurrent.engine.spark.storage.merge_policy import due, outgrown
+from evercurrent.engine.spark.storage.segments import FILE_ROWS, LARGE_ROWS, Workshop
+from evercurrent.engine.spark.storage.sort_order import leading, orders
+from evercurrent.engine.spark.storage.stored_state import Contents, Store
+from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
+from evercurrent.engine.spark.translate.types import arrow_schema
 from evercurrent.errors import EvaluationError
 
 SMALL_ROWS = 500_000

@@ -12,10 +12,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from evercurrent.engine.spark.engine import MERGED_ROWS, Engine
-from evercurrent.engine.spark.files import Segment
-from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.shapes import added
-from evercurrent.engine.spark.types import arrow_schema
+from evercurrent.engine.spark.storage.file_schema import added
+from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.translate.types import arrow_schema
 
 
 def less(engine: Engine, name: str, store: Store, part: Store, schema: StructType) -> Store:

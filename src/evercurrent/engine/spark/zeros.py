@@ -12,7 +12,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from evercurrent.data.types import Array, Collection, Float, Map, Struct, Type, contains_float
-from evercurrent.engine.spark.types import spark_type
+from evercurrent.engine.spark.translate.types import spark_type
 
 SIGNLESS = frozenset(
     [

@@ -16,7 +16,7 @@ from evercurrent.frontend.oql.select import Translators, bracketed, is_collectio
 from evercurrent.frontend.oql.values import Expr, Made, Many, One, renamed
 from evercurrent.frontend.oql.views import defined_view
 from evercurrent.term import build
-from evercurrent.term.functions.table import find
+from evercurrent.term.function_table import find
 
 COLLECTIONS = ("exists", "unique", "element", "first", "last", "listtoset", "distinct", "flatten", "keys")
 NIL_FUNCTIONS = ("nvl", "ifnull")

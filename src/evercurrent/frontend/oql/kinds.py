@@ -36,7 +36,8 @@ from evercurrent.data.types import (
     Type,
 )
 from evercurrent.errors import QueryError
-from evercurrent.term import build, coerce
+from evercurrent.term import build
+from evercurrent.term.functions import coerce
 from evercurrent.term.functions.function import TypeMismatch
 from evercurrent.term.nodes import Cast, Field, Lambda, Literal, Record, Term, Variable
 

@@ -43,7 +43,7 @@ from evercurrent.frontend.python.block import (
 )
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.term import build
-from evercurrent.term.coerce import common_type
+from evercurrent.term.functions.coerce import common_type
 from evercurrent.term.functions.function import TypeMismatch
 from evercurrent.term.nodes import Literal, Term
 from evercurrent.term.nullable import nullable

@@ -23,7 +23,7 @@ from evercurrent.frontend.python.block import HOLE, over, packed
 from evercurrent.frontend.python.core import AnyQuery, Owner
 from evercurrent.frontend.python.opaque import name_of
 from evercurrent.frontend.python.query import Query as TypedQuery
-from evercurrent.term.coerce import common_type
+from evercurrent.term.functions.coerce import common_type
 from evercurrent.term.functions.function import TypeMismatch
 
 T = TypeVar("T")

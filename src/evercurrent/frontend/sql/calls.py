@@ -28,8 +28,7 @@ from evercurrent.frontend.sql.functions import (
 )
 from evercurrent.frontend.sql.names import suggestion
 from evercurrent.frontend.sql.scope import Bound, Level, Rows
-from evercurrent.term import build
-from evercurrent.term.functions import table
+from evercurrent.term import build, function_table
 from evercurrent.term.nodes import Lambda, Literal, Term, Variable
 
 
@@ -122,7 +121,7 @@ def _named(level: Level, node: exp.Anonymous) -> Term:
     name = RENAMED.get(name, name)
     if name in ("grouping", "grouping_id"):
         raise env.wrong(f"{name} needs GROUP BY with ROLLUP, CUBE or GROUPING SETS", node)
-    if name_of(node) in INTERNAL or (table.find(name) is None and name not in build.DERIVED):
+    if name_of(node) in INTERNAL or (function_table.find(name) is None and name not in build.DERIVED):
         raise _unknown(level, node, name)
     if any(isinstance(a, exp.Distinct | exp.Order) for a in args):
         raise env.wrong(f"{name} is not an aggregate: DISTINCT and ORDER BY mean nothing in it", node)
@@ -134,7 +133,13 @@ def _unknown(level: Level, node: exp.Expr, name: str) -> EvercurrentError:
         return misplaced(level, node)
     if name in MISSING:
         return level.env.unsupported(f"the function {name}", node)
-    known = {*table.FUNCTIONS, *table.ALIASES, *build.DERIVED, *SPECIAL, *aggregates.names()} - INTERNAL
+    known = {
+        *function_table.FUNCTIONS,
+        *function_table.ALIASES,
+        *build.DERIVED,
+        *SPECIAL,
+        *aggregates.names(),
+    } - INTERNAL
     return level.env.wrong(f"there is no function {name}", node, hint=suggestion(name, sorted(known), 0.75))
 
 

@@ -21,7 +21,7 @@ from evercurrent.data.types import Member, Null, Type
 from evercurrent.frontend.sql import queries
 from evercurrent.frontend.sql.results import renamed, with_types
 from evercurrent.frontend.sql.scope import Cte, Env
-from evercurrent.term.coerce import common_type
+from evercurrent.term.functions.coerce import common_type
 from evercurrent.term.functions.function import TypeMismatch
 
 ROUNDS = 3

@@ -15,7 +15,7 @@ from evercurrent.frontend.sql import expressions, ordering, queries
 from evercurrent.frontend.sql.results import Result, with_types
 from evercurrent.frontend.sql.scope import Env, Rows, Visible
 from evercurrent.term import build
-from evercurrent.term.coerce import common_type
+from evercurrent.term.functions.coerce import common_type
 from evercurrent.term.functions.function import TypeMismatch
 from evercurrent.term.nodes import Term
 from evercurrent.term.nullable import nullable

@@ -9,7 +9,7 @@ string is written again from its value, in printable ASCII without quotes, backs
     r'\d+'             '\u005Cd+'             raw strings need no syntax of their own
     "a"                'a'                    never the name of a column
 
-The session must read escapes in strings; `engine.spark.session` sets that.
+The session must read escapes in strings; `engine.spark.private_session` sets that.
 
 >>> query_text("CREATE VIEW v AS SELECT 'it''s' AS a /* or not */ FROM t")
 "SELECT 'it\\u0027s' AS a FROM t"

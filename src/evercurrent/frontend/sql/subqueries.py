@@ -16,7 +16,7 @@ from evercurrent.frontend.sql import expressions, queries
 from evercurrent.frontend.sql.results import with_types
 from evercurrent.frontend.sql.scope import Level
 from evercurrent.term import build
-from evercurrent.term.coerce import common_type
+from evercurrent.term.functions.coerce import common_type
 from evercurrent.term.functions.function import TypeMismatch
 from evercurrent.term.nodes import Literal, Term
 

@@ -21,9 +21,9 @@ from evercurrent.errors import InternalError
 from evercurrent.term.emit.code import Code, all_of, any_of, is_atom, merge, product
 from evercurrent.term.emit.writer import Namespace
 from evercurrent.term.evaluate import compile_term
-from evercurrent.term.functions.arithmetic_source import not_nan
-from evercurrent.term.functions.casts import cast_nulls, cast_python, cast_value, conversion
-from evercurrent.term.functions.table import FUNCTIONS, implementation
+from evercurrent.term.function_table import FUNCTIONS, implementation
+from evercurrent.term.functions.numbers.arithmetic_source import not_nan
+from evercurrent.term.functions.values.casts import cast_nulls, cast_python, cast_value, conversion
 from evercurrent.term.nodes import (
     Apply,
     Call,

@@ -10,7 +10,7 @@ from evercurrent.data.types import Decimal, Integer, Interval
 from evercurrent.data.zset import Row
 from evercurrent.term.emit.scope import Locals, Scope, tuple_of
 from evercurrent.term.emit.writer import Namespace, Writer
-from evercurrent.term.functions.table import NAMES
+from evercurrent.term.function_table import NAMES
 from evercurrent.term.nodes import Column, SortKey, Term
 from evercurrent.term.nullable import nullable
 

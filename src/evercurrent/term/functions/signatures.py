@@ -22,7 +22,7 @@ from evercurrent.data.types import (
     Type,
     is_numeric,
 )
-from evercurrent.term.coerce import common_type, implicit
+from evercurrent.term.functions.coerce import common_type, implicit
 from evercurrent.term.functions.function import Function, Signature, TypeMismatch, Types
 
 Infer = Callable[[Types], Signature]

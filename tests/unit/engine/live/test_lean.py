@@ -7,7 +7,7 @@ import random
 import pytest
 
 import evercurrent as ec
-from evercurrent.engine.live.lean import lean
+from evercurrent.delta.analyses.drop_counts import lean
 
 ZEROED = "CREATE VIEW zeroed AS SELECT g.k, g.n, COALESCE(s.t, 0) AS t FROM g LEFT JOIN (SELECT k, SUM(v) AS t FROM r GROUP BY k) s ON g.k = s.k"
 PLAIN = "CREATE VIEW plain AS SELECT g.k, g.n, s.t FROM g LEFT JOIN (SELECT k, SUM(v) AS t FROM r GROUP BY k) s ON g.k = s.k"

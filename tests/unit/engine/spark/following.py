@@ -9,15 +9,15 @@ from typing import Any
 from evercurrent.algebra.evaluate import evaluate
 from evercurrent.algebra.nodes import columns
 from evercurrent.data.zset import ZSet
+from evercurrent.delta.analyses.show import show
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.program import Input, Program
-from evercurrent.delta.show import show
-from evercurrent.engine.spark.columns import rows_to_arrow
-from evercurrent.engine.spark.files import Folder, Segment
-from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.pool import Pool
-from evercurrent.engine.spark.run import Outcome
-from evercurrent.engine.spark.shapes import row_schema
+from evercurrent.engine.spark.jobs.transaction import Outcome
+from evercurrent.engine.spark.storage.entry_reader import Pool
+from evercurrent.engine.spark.storage.file_schema import row_schema
+from evercurrent.engine.spark.storage.files import Folder, Segment
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
 from tests.unit.delta.random_plans import CATALOG, Data, Plans
 
 Execute = Callable[[Program, Folder, Mapping[str, Store], Mapping[str, Segment], bool], Outcome]

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from evercurrent.engine.spark.collecting import YOUNG, collected_rarely
+from evercurrent.engine.spark.kernel.garbage_collection import YOUNG, collected_rarely
 
 
 def test_thresholds_come_back() -> None:

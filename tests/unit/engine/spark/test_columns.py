@@ -20,8 +20,8 @@ from evercurrent.data.types import (
     Timestamp,
     Type,
 )
-from evercurrent.engine.spark.columns import decoded, encoded
-from evercurrent.engine.spark.types import arrow_type, internal, plain, spark_type
+from evercurrent.engine.spark.translate.arrow_columns import decoded, encoded
+from evercurrent.engine.spark.translate.types import arrow_type, internal, plain, spark_type
 
 DAY = datetime.datetime(2024, 2, 29, 12, 30, 1, 5)
 CASES: list[tuple[Type, list[Any]]] = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow
 
 from evercurrent.data.types import Integer, String, Type
-from evercurrent.engine.spark.digests import digests
+from evercurrent.engine.spark.storage.digests import digests
 
 TYPES: list[Type] = [Integer(64), Integer(64), String(None)]
 

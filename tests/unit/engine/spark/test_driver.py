@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from evercurrent.engine.spark.driver import DriverRun
-from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.pool import Pool, TooLarge
-from evercurrent.engine.spark.run import Outcome
+from evercurrent.engine.spark.jobs.transaction import Outcome
+from evercurrent.engine.spark.kernel.batch import DriverRun
+from evercurrent.engine.spark.storage.entry_reader import Pool, TooLarge
+from evercurrent.engine.spark.storage.stored_state import Store
 from tests.unit.engine.spark.following import follow
 
 
@@ -25,9 +25,9 @@ def test_durable_states_follow_random_plans(tmp_path: Path, seed: int) -> None:
 
 def test_more_than_the_driver_should_hold_is_given_up(tmp_path: Path) -> None:
     from evercurrent.data.types import INT
-    from evercurrent.engine.spark.columns import rows_to_arrow
-    from evercurrent.engine.spark.files import Folder
-    from evercurrent.engine.spark.shapes import row_schema
+    from evercurrent.engine.spark.storage.file_schema import row_schema
+    from evercurrent.engine.spark.storage.files import Folder
+    from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
 
     folder = Folder(tmp_path)
     folder.make()

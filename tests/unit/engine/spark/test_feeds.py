@@ -11,10 +11,10 @@ import pytest
 
 from evercurrent.catalog.nodes import Table, TableColumn
 from evercurrent.data.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, Array, Decimal, String, Timestamp, Type
-from evercurrent.engine.spark.feeds import taken
+from evercurrent.engine.spark.intake.arrow_feeds import taken
 from evercurrent.errors import EvercurrentError
-from evercurrent.session.intake import changes_of
-from evercurrent.session.rows import RowReader
+from evercurrent.rows.conversion import RowReader
+from evercurrent.rows.readers import changes_of
 
 DAY = datetime.datetime(2024, 2, 29, 12, 30, 1, 5)
 UTC = pyarrow.timestamp("us", tz="UTC")

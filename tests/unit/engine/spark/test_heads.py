@@ -11,14 +11,14 @@ from evercurrent.data.order import sort_key
 from evercurrent.data.types import BIGINT, STRING, Type
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Input, Keyed, Program, Ranked, Rule, State
-from evercurrent.engine.spark import files
-from evercurrent.engine.spark.columns import rows_to_arrow
-from evercurrent.engine.spark.driver import DriverRun
-from evercurrent.engine.spark.files import Folder
-from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.layout import orders
-from evercurrent.engine.spark.pool import Pool
-from evercurrent.engine.spark.shapes import row_schema
+from evercurrent.engine.spark.kernel.batch import DriverRun
+from evercurrent.engine.spark.storage import files
+from evercurrent.engine.spark.storage.entry_reader import Pool
+from evercurrent.engine.spark.storage.file_schema import row_schema
+from evercurrent.engine.spark.storage.files import Folder
+from evercurrent.engine.spark.storage.sort_order import orders
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
 from evercurrent.term.nodes import Column, SortKey
 
 A, B = Column("a", STRING, True), Column("b", BIGINT, True)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evercurrent.engine.spark.files import Folder, Segment
-from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.log import Log, Snapshot
+from evercurrent.engine.spark.storage.files import Folder, Segment
+from evercurrent.engine.spark.storage.log import Log, Snapshot
+from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConflictError, StorageError, UnsupportedError
 
 

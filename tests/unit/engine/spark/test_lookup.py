@@ -11,11 +11,11 @@ import pytest
 
 from evercurrent.data.types import BIGINT, DATE, STRING, Array, Decimal, Float, Type
 from evercurrent.delta.program import Index, Keyed, Program, Ranked, State
-from evercurrent.engine.spark.files import ROW_GROUP, Folder, Segment
-from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.layout import leading, orders
-from evercurrent.engine.spark.lookup import Footer, Wanted, find, holding, only
-from evercurrent.engine.spark.tiers import FAN, due, outgrown
+from evercurrent.engine.spark.storage.files import ROW_GROUP, Folder, Segment
+from evercurrent.engine.spark.storage.lookup import Footer, Wanted, find, holding, only
+from evercurrent.engine.spark.storage.merge_policy import FAN, due, outgrown
+from evercurrent.engine.spark.storage.sort_order import leading, orders
+from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.term.nodes import Column, SortKey
 
 GROUPS = 20

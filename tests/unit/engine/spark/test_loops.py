@@ -24,10 +24,10 @@ from evercurrent.delta.program import (
     Step,
     Where,
 )
-from evercurrent.engine.spark.finals import finalizer
-from evercurrent.engine.spark.loops import loops
-from evercurrent.engine.spark.reads import reading
-from evercurrent.engine.spark.shapes import Shape
+from evercurrent.engine.spark.kernel.entry_columns import reading
+from evercurrent.engine.spark.kernel.keyed_functions import finalizer
+from evercurrent.engine.spark.kernel.rule_loops import loops
+from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.errors import EvaluationError
 from evercurrent.term.build import call, case, lit
 from evercurrent.term.evaluate import compile_term

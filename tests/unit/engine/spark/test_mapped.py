@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercurrent.data.types import BIGINT, Type
-from evercurrent.engine.spark import mapped
-from evercurrent.engine.spark.files import SMALL_FILE, Folder
-from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.lookup import Footer, Wanted, find, find_in
-from evercurrent.engine.spark.mapped import UNFINISHED, Copy, pack, unpack
-from evercurrent.engine.spark.pool import Pool
-from evercurrent.engine.spark.shapes import row_schema
+from evercurrent.engine.spark.storage import mapped_copy
+from evercurrent.engine.spark.storage.entry_reader import Pool
+from evercurrent.engine.spark.storage.file_schema import row_schema
+from evercurrent.engine.spark.storage.files import SMALL_FILE, Folder
+from evercurrent.engine.spark.storage.lookup import Footer, Wanted, find, find_in
+from evercurrent.engine.spark.storage.mapped_copy import UNFINISHED, Copy, pack, unpack
+from evercurrent.engine.spark.storage.stored_state import Store
 
 KEY = pyarrow.int64()
 KINDS: dict[str, tuple[pyarrow.DataType, st.SearchStrategy[Any]]] = {
@@ -79,7 +79,7 @@ def made(tmp_path: Path) -> Made:
     def make(table: pyarrow.Table, names: list[str] | None = None) -> tuple[Footer, Copy]:
         path = str(tmp_path / "rows.parquet")
         pyarrow.parquet.write_table(table, path, row_group_size=100)
-        mapped.copy(path, names, table.column_names[0])
+        mapped_copy.copy(path, names, table.column_names[0])
         return Footer.read(path), Copy(path)
 
     return make

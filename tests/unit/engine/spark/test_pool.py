@@ -10,10 +10,10 @@ import pytest
 
 from evercurrent.data.types import BIGINT, STRING, Decimal, Type
 from evercurrent.data.zset import Row
-from evercurrent.engine.spark.files import Folder
-from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.pool import Pool, TooLarge
-from evercurrent.engine.spark.shapes import row_schema
+from evercurrent.engine.spark.storage.entry_reader import Pool, TooLarge
+from evercurrent.engine.spark.storage.file_schema import row_schema
+from evercurrent.engine.spark.storage.files import Folder
+from evercurrent.engine.spark.storage.stored_state import Store
 
 SIDE = 120
 TYPES: list[Type] = [Decimal(9, 2), STRING, BIGINT]

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow
 import pytest
 
-from evercurrent.engine.spark.files import EMPTY, Folder, Segment
-from evercurrent.engine.spark.rising import rising
+from evercurrent.engine.spark.intake.sorted_unique import rising
+from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
 
 
 def segment_of(folder: Folder, *files: dict[str, list[Any]]) -> Segment:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evercurrent.data.types import INT
+from evercurrent.delta.analyses.levels import levels
 from evercurrent.delta.program import Fixpoint, Input, Linear, Loop, Program, Rule, State, weight_column
-from evercurrent.engine.spark.schedule import levels
 from evercurrent.term.nodes import Column
 
 X = (Column("x", INT, True),)

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from evercurrent.engine.spark.session import SETTINGS, bound_to_loopback, loopback
+from evercurrent.engine.spark.private_session import SETTINGS, bound_to_loopback, loopback
 
 
 def test_local_sessions_listen_on_loopback(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from evercurrent.calculus.nodes import Comprehension
 from evercurrent.calculus.normalize import normalize
 from evercurrent.calculus.show import show
 from evercurrent.delta.compile import compile_views
-from evercurrent.session.compile import stages
+from evercurrent.design.compile import stages
 
 
 class Student(NamedTuple):

@@ -16,7 +16,7 @@ from evercurrent.term.emit.expressions import Expressions
 from evercurrent.term.emit.scope import Locals, Scope
 from evercurrent.term.emit.writer import Namespace, Writer
 from evercurrent.term.evaluate import compile_term
-from evercurrent.term.functions.table import NAMES
+from evercurrent.term.function_table import NAMES
 from evercurrent.term.nodes import Call, Case, Cast, Column, Field, Lambda, Literal, Record, Term, Variable
 
 PAIR = Struct((Member("a", INT), Member("b", STRING)))

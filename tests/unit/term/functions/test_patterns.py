@@ -7,9 +7,9 @@ import datetime
 import pytest
 
 from evercurrent.errors import EvaluationError, UnsupportedError
-from evercurrent.term.functions import date_patterns
-from evercurrent.term.functions.matching import like_test
-from evercurrent.term.functions.regex import compiled, translate
+from evercurrent.term.functions.temporal import date_patterns
+from evercurrent.term.functions.text.matching import like_test
+from evercurrent.term.functions.text.regex import compiled, translate
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ from typing import assert_never
 
 from evercurrent.data.types import Member, Type
 from evercurrent.engine.spark.engine import Engine
-from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.sources.delta import delta_change, delta_columns
 from evercurrent.engine.spark.sources.iceberg import iceberg_change, iceberg_columns
 from evercurrent.engine.spark.sources.nodes import Change, Cursor, Source
 from evercurrent.engine.spark.sources.parquet import parquet_change, parquet_columns
 from evercurrent.engine.spark.sources.tables import table_change, table_columns
+from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import QueryError
 
 

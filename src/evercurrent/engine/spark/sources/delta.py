@@ -21,11 +21,11 @@ from pyspark.sql.types import StructType
 
 from evercurrent.data.types import Member
 from evercurrent.engine.spark.engine import Engine
-from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.sources.difference import difference
 from evercurrent.engine.spark.sources.feed import feed_change
 from evercurrent.engine.spark.sources.nodes import Change, Cursor, File, Source, way_out
-from evercurrent.engine.spark.types import type_of
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.translate.types import type_of
 from evercurrent.errors import StorageError, UnsupportedError
 
 READABLE = frozenset({"timestampNtz", "vacuumProtocolCheck", "v2Checkpoint"})

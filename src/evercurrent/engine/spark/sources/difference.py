@@ -19,11 +19,11 @@ from pyspark.sql.types import StructField, StructType
 
 from evercurrent.data.types import Member
 from evercurrent.engine.spark.engine import Engine
-from evercurrent.engine.spark.files import EMPTY, Segment
-from evercurrent.engine.spark.kept import Store
-from evercurrent.engine.spark.shapes import W, row_schema
 from evercurrent.engine.spark.sources.nodes import File, Source
-from evercurrent.engine.spark.types import arrow_schema, spark_type
+from evercurrent.engine.spark.storage.file_schema import W, row_schema
+from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.translate.types import arrow_schema, spark_type
 from evercurrent.engine.spark.zeros import one_zero
 from evercurrent.errors import StorageError
 

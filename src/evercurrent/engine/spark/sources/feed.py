@@ -15,10 +15,10 @@ from deltalake import DeltaTable
 
 from evercurrent.data.feeds import CHANGE_TYPE, SIGNS
 from evercurrent.engine.spark.engine import Engine
-from evercurrent.engine.spark.files import EMPTY, Segment
-from evercurrent.engine.spark.frames import LARGE_ROWS
 from evercurrent.engine.spark.sources.difference import of_arrow, total
 from evercurrent.engine.spark.sources.nodes import Source
+from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.segments import LARGE_ROWS
 
 
 def feed_change(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from evercurrent.data.types import Member
-from evercurrent.engine.spark.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.files import EMPTY, Segment
 
 Format = Literal["delta", "parquet", "iceberg", "table"]
 FORMATS: tuple[str, ...] = get_args(Format)

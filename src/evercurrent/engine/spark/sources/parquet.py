@@ -16,10 +16,10 @@ from pathlib import Path
 
 from evercurrent.data.types import Member
 from evercurrent.engine.spark.engine import Engine
-from evercurrent.engine.spark.kept import Store
 from evercurrent.engine.spark.sources.difference import difference
 from evercurrent.engine.spark.sources.nodes import Change, Cursor, File, Source
-from evercurrent.engine.spark.types import type_of
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.translate.types import type_of
 from evercurrent.errors import EvercurrentError, StorageError, UnsupportedError
 
 Marks = dict[str, list[int]]

@@ -20,14 +20,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from evercurrent.data.types import Member
 from evercurrent.engine.spark.engine import Engine
-from evercurrent.engine.spark.files import EMPTY
-from evercurrent.engine.spark.intake import take_in
-from evercurrent.engine.spark.kept import Store
+from evercurrent.engine.spark.intake.frames import take_in
 from evercurrent.engine.spark.sources.delta import delta_change, delta_columns
 from evercurrent.engine.spark.sources.difference import difference, held_rows, total
 from evercurrent.engine.spark.sources.nodes import Change, Cursor, File, Source
 from evercurrent.engine.spark.sources.parquet import Marks, is_local
-from evercurrent.engine.spark.types import type_of
+from evercurrent.engine.spark.storage.files import EMPTY
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.translate.types import type_of
 from evercurrent.errors import QueryError, UnsupportedError
 
 

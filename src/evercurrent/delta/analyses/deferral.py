@@ -1,0 +1,84 @@
+"""Hybrid views: collections move at once, derived values when somebody reads.
+
+A keyed relation turns touched groups into rows: sums become values, and values decide conditions further down. If all that
+is made of it are hybrid views that nobody watches, its stage can wait: the touched keys stay noted with the output that was
+last delivered, and the stage runs when one of the views is read, once for however many changes.
+
+Law. Waiting changes no answer. By law P1 a rule sees every state as it is when its turn comes, and the delta of a join is
+right for whatever order its sides move in; `f(new group) - f(last delivered)` is the sum of the deltas that were left out. A
+transaction that is undone may leave a key noted: its group is then as it was delivered, and gives no delta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from evercurrent.delta.analyses.loops import inside
+from evercurrent.delta.program import Finalize, Fixpoint, Keyed, Program
+from evercurrent.engine.live.plan import names_of
+
+
+def lone_rows(program: Program) -> frozenset[str]:
+    """Scalar aggregates that others are made of: one row each, however many changes there are.
+
+    The fast triggers let them wait: whoever reads pays for one row of each, not for every change of it.
+    """
+    at_once = _inside_loops(program)
+    return frozenset(
+        r.name
+        for r in program.relations
+        if isinstance(r, Keyed)
+        and isinstance(r.function, Finalize)
+        and r.function.scalar
+        and r.name not in at_once
+        and program.triggers.get(r.name)
+    )
+
+
+def _inside_loops(program: Program) -> set[str]:
+    return {b.name for r in program.relations if isinstance(r, Fixpoint) for b in inside(program, r)}
+
+
+def deferred(
+    program: Program, hybrid: Collection[str], watched: Collection[str], *, last: bool = False
+) -> frozenset[str]:
+    """The keyed relations whose stages can wait; `hybrid` are the relations of hybrid views.
+
+    With `last`, those that nothing follows from wait too: where rows are stored, not to make them is a gain.
+    """
+    if not hybrid:
+        return frozenset()
+    needed = {*watched, *(r for r in program.views.values() if r not in hybrid)}
+    at_once = _inside_loops(program)
+    return frozenset(
+        r.name
+        for r in program.relations
+        if isinstance(r, Keyed)
+        and r.name not in at_once
+        and (program.triggers.get(r.name) or last)
+        and not (downstream(program, r.name) & needed)
+    )
+
+
+def downstream(program: Program, name: str) -> set[str]:
+    """The relation and everything that its delta can move."""
+    of_state: dict[str, list[str]] = {}
+    loops: dict[str, Fixpoint] = {}
+    for r in program.relations:
+        if isinstance(r, Keyed):
+            of_state.setdefault(r.state, []).append(r.name)
+        elif isinstance(r, Fixpoint):
+            loops.update({loop.body: r for loop in r.loops})
+    found, waiting = {name}, [name]
+    while waiting:
+        for rule in program.triggers.get(waiting.pop(), ()):
+            moved = [rule.into, *of_state.get(rule.into, ())]
+            if rule.into in loops:
+                moved += [
+                    n for n in (*names_of(loops[rule.into]), *(x.inner for x in loops[rule.into].loops))
+                ]
+            for other in moved:
+                if other not in found:
+                    found.add(other)
+                    waiting.append(other)
+    return found

@@ -1,0 +1,57 @@
+"""Changes that cannot be taken in, told from those that can, before anything is cast for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from evercurrent.data.feeds import CHANGE_TYPE, SIGNS
+from evercurrent.data.types import Member
+from evercurrent.engine.spark.engine import Engine
+from evercurrent.engine.spark.translate.types import spark_type
+from evercurrent.errors import QueryError
+
+MOST = 100_000
+"""So many misfits may be set aside; more say that the feed is of another table."""
+
+
+def screen(
+    engine: Engine, store: str, table: str, fields: Sequence[Member], frame: DataFrame
+) -> tuple[DataFrame, list[tuple[str, str, str]]]:
+    """The changes that fit the table, and the others, each as (change, row as JSON, reason)."""
+    given = {c.lower(): c for c in frame.columns}
+    if CHANGE_TYPE not in given or any(f.name.lower() not in given for f in fields):
+        return frame, []  # of the whole feed; `take_in` says what is missing
+    # Written first: it must be asked twice, and need not give the same rows twice.
+    relative = engine.folder.fresh(f"{store}\0staging")
+    frame.write.parquet(engine.folder.path(relative))
+    engine.folder.written(relative)
+    staged = engine.session.read.parquet(engine.folder.path(relative))
+    reason = F.lit(None).cast("string")
+    for f in reversed(fields):
+        value = staged[given[f.name.lower()]]
+        fails = value.isNotNull() & value.try_cast(spark_type(f.type)).isNull()
+        shown = F.coalesce(value.cast("string"), F.lit("it"))
+        what = F.concat(F.lit(f"{table}.{f.name}: "), shown, F.lit(f" is no {f.type}"))
+        reason = F.when(fails, what).otherwise(reason)
+    kind = staged[given[CHANGE_TYPE]]
+    unknown = F.coalesce(~kind.isin(*SIGNS), F.lit(True))
+    told = F.concat(F.lit(f"{CHANGE_TYPE} is "), F.coalesce(kind, F.lit("NULL")))
+    reason = F.when(unknown, told).otherwise(reason)
+    rest = [c for c in frame.columns if c != given[CHANGE_TYPE]]
+    judged = staged.withColumn("evercurrent reason", reason)
+    bad = judged.where(F.col("evercurrent reason").isNotNull()).select(
+        F.coalesce(kind, F.lit("NULL")).alias("change"),
+        F.to_json(F.struct(*(staged[c] for c in rest)), {"ignoreNullFields": "false"}).alias("row"),
+        F.col("evercurrent reason").alias("reason"),
+    )
+    found = bad.limit(MOST + 1).collect()
+    if len(found) > MOST:
+        raise QueryError(
+            f"more than {MOST:,} changes of {table} cannot be taken in: {found[0]['reason']}",
+            hint="nothing was changed; are these changes of this table?",
+        )
+    good = judged.where(F.col("evercurrent reason").isNull()).drop("evercurrent reason")
+    return good, [(r["change"], r["row"], r["reason"]) for r in found]

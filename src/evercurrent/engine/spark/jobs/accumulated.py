@@ -1,0 +1,34 @@
+"""What the rounds of a transaction have added to a Z-set so far: segments, read by one scan, added up when they are many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from evercurrent.engine.spark.storage.file_schema import consolidate
+from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.segments import Workshop
+
+PARTS = 32
+"""So many segments of earlier rounds are read one by one; more are added up first."""
+
+
+@dataclass
+class Pile:
+    workshop: Workshop
+    store: str
+    schema: StructType
+    segments: list[Segment] = field(default_factory=list)
+
+    def add(self, *segments: Segment) -> None:
+        self.segments += [s for s in segments if s.rows]
+        if len(self.segments) > PARTS:
+            (whole,) = self.frames()
+            merged = self.workshop.collect({self.store: consolidate(whole, self.schema)})[self.store]
+            self.segments = [merged] if merged.rows else []
+
+    def frames(self) -> list[DataFrame]:
+        """One frame, or none if there is nothing."""
+        return [self.workshop.read(self.schema, self.segments)] if self.segments else []

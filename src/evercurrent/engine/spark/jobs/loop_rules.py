@@ -1,0 +1,101 @@
+"""The rules of a loop, run over frames: one turn takes what moves to the derivations that come and go by it.
+
+What rules add to the states inside the loop is written to files with the same job as the derivations, so the next turn
+reads rows and not a plan; from time to time those files are added up. At the end of the transaction the states are
+written like any other (`run`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+
+from evercurrent.delta.program import Fixpoint, Linear
+from evercurrent.engine.spark.jobs.accumulated import Pile
+from evercurrent.engine.spark.jobs.fixpoint_jobs import FixpointJobs, derivations
+from evercurrent.engine.spark.kernel.fixpoint import between, counts_store, outside_store
+from evercurrent.engine.spark.storage.file_schema import consolidate, relation_schema
+from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.stored_state import union
+
+if TYPE_CHECKING:
+    from evercurrent.engine.spark.jobs.transaction import Run
+
+
+def outside_rows(body: str) -> str:
+    """Where derivations are gathered that read nothing of the loop."""
+    return f"{body}\0outside"
+
+
+class Turns:
+    """The inside of one fixpoint in one transaction."""
+
+    def __init__(self, run: Run, fixpoint: Fixpoint) -> None:
+        self.run, self.fixpoint = run, fixpoint
+        self.linear = between(run.program, fixpoint)
+        names = {r.name for r in self.linear} | {loop.inner for loop in fixpoint.loops}
+        within = {rule.into for name in names for rule in run.program.triggers.get(name, ())}
+        self.reached = {r.name for r in self.linear}
+        for loop in fixpoint.loops:
+            self.reached |= {loop.body, outside_rows(loop.body)}
+        shapes = [run.shapes[name] for name in sorted(within & run.shapes.keys())]
+        stores = [s for x in shapes for s in (x.state.name, *(x.bag_store(i) for i in x.bags))]
+        self.filled = {s: Pile(run.workshop, s, run.contents[s].schema) for s in stores}
+
+    def move(self) -> dict[str, Segment]:
+        """The deltas of the loop's relations and what their stores gain, by store."""
+        if not any(self.run.rows.get(name) for name in self.reached):
+            return {}
+        loops = self.fixpoint.loops
+        made = self.turned([EMPTY for _ in loops])  # what rules from outside have brought already
+        given, inside = (
+            [made.get(store(x), EMPTY) for x in loops] for store in (outside_store, counts_store)
+        )
+        jobs = FixpointJobs(self.fixpoint, self.run.workshop, self.run.kept, self.turn)
+        return jobs.apply(given, inside, beginning=self.run.beginning)
+
+    def turn(self, moving: list[Segment]) -> list[Segment]:
+        made = self.turned(moving)
+        return [made.get(counts_store(loop), EMPTY) for loop in self.fixpoint.loops]
+
+    def turned(self, moving: list[Segment]) -> dict[str, Segment]:
+        run = self.run
+        for loop, segment in zip(self.fixpoint.loops, moving, strict=True):
+            run.follow(loop.inner, loop.columns, segment)
+        for r in self.linear:
+            run.follow(r.name, r.columns, self.taken(r))
+        wanted = self.gained()
+        for loop in self.fixpoint.loops:
+            for rows, name in ((loop.body, counts_store), (outside_rows(loop.body), outside_store)):
+                added = union(run.rows.pop(rows, []))
+                if added is not None:
+                    wanted[name(loop)] = derivations(added, loop)
+        made = run.workshop.collect(wanted)
+        for store, pile in self.filled.items():
+            if store in wanted or store in run.copies:
+                pile.add(made[store] if store in wanted else EMPTY, *run.copies.pop(store, ()))
+                run.contents[store].pending[:] = pile.frames()
+        return made
+
+    def gained(self) -> dict[str, DataFrame]:
+        """What states have gained that is not in files yet: neither what they had, nor deltas as they are."""
+        result: dict[str, DataFrame] = {}
+        for store, pile in self.filled.items():
+            contents, copies = self.run.contents[store], self.run.copies.get(store, ())
+            added = contents.pending[bool(pile.segments) :]
+            if len(added) > len(copies):
+                self.run.copies.pop(store, None)
+                whole = union(added)
+                assert whole is not None
+                result[store] = consolidate(whole, contents.schema)
+        return result
+
+    def taken(self, r: Linear) -> Segment:
+        """What rules have added to a relation, which is empty then."""
+        added = union(self.run.rows.pop(r.name, []))
+        if added is None:
+            return EMPTY
+        store = f"{r.name}\0delta"
+        frame = consolidate(added, relation_schema(r.columns))
+        return self.run.workshop.collect({store: frame})[store]

@@ -1,0 +1,271 @@
+"""One transaction: the deltas of inputs become segments of states and deltas of relations.
+
+    for each level (see `schedule`):
+        one job    what rules have added to the relations and states of this level
+        one job    the change of the keyed relations of this level
+        then       the rules of these relations, which add to higher levels; they are only written down here
+
+Nothing that runs here changes what is stored: it writes files that only a commit makes known.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from math import inf
+from typing import assert_never
+
+from pyspark.sql import DataFrame
+
+from evercurrent.delta.analyses.levels import levels
+from evercurrent.delta.analyses.loops import outside_rules
+from evercurrent.delta.program import (
+    Explode,
+    Finalize,
+    Fixpoint,
+    Input,
+    Keyed,
+    Linear,
+    Lookup,
+    Program,
+    Ranked,
+    Relation,
+    Rule,
+)
+from evercurrent.engine.spark.jobs.keyed import Groups, change
+from evercurrent.engine.spark.jobs.loop_rules import Turns, outside_rows
+from evercurrent.engine.spark.jobs.rules import Flow, States, bag_of, entries_of, is_copy, rows_of, run_rule
+from evercurrent.engine.spark.storage.file_schema import Shape, consolidate, exact, relation_schema
+from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, Workshop
+from evercurrent.engine.spark.storage.stored_state import Contents, Store, union
+from evercurrent.term.nodes import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a piece of work has taken, and which states and relations it was done for."""
+
+    serves: frozenset[str]
+    seconds: float = 0.0
+    bytes: int = 0
+
+
+@dataclass
+class Outcome:
+    """What a transaction makes: new segments of stores (states and bags), deltas of relations; and what each took."""
+
+    stores: dict[str, Segment] = field(default_factory=dict)
+    deltas: dict[str, Segment] = field(default_factory=dict)
+    costs: list[Cost] = field(default_factory=list)
+
+
+class Run:
+    """A program, the stores as they are, and one transaction."""
+
+    def __init__(
+        self,
+        program: Program,
+        workshop: Workshop,
+        stores: Mapping[str, Store],
+        *,
+        beginning: bool = False,
+        only: frozenset[int] | None = None,
+        held: frozenset[str] = frozenset(),
+    ) -> None:
+        self.held = held  # keyed relations that do not move
+        self.program = program
+        self.workshop = workshop
+        self.beginning = beginning
+        self.only = only  # identities of the rules that are run; None: all
+        names = count()
+        self.shapes = {s.name: Shape(s) for s in program.states}
+        self.contents: dict[str, Contents] = {}
+        for name, shape in self.shapes.items():
+            self.contents[name] = Contents(workshop, shape.schema, stores.get(name, Store()))
+            for i in shape.bags:
+                store = shape.bag_store(i)
+                self.contents[store] = Contents(workshop, shape.bag_schema(i), stores.get(store, Store()))
+        self.states = States(self.shapes, self.contents, lambda: f"v{next(names)}")
+        self.rows: dict[str, list[DataFrame]] = {}  # what has been added to linear relations
+        self.copies: dict[str, list[Segment]] = {}  # segments that serve a state as they are
+        self.bounds: dict[str, float] = {}  # how many rows can have been added, at most
+        self.outcome = Outcome()
+        self.relations = {r.name: r for r in program.relations}
+        self.kept = stores
+        self.outside = outside_rules(program)
+        self.bodies = {x.body for r in program.relations if isinstance(r, Fixpoint) for x in r.loops}
+
+    def seed(self, seeds: Mapping[str, Store]) -> None:
+        """Count these segments as added to their states."""
+        for name, store in seeds.items():
+            contents = self.contents[name]
+            contents.pending.append(self.workshop.read(contents.schema, store.segments))
+
+    def execute(self, inputs: Mapping[str, Segment]) -> Outcome:
+        """Run the transaction; `inputs` are the deltas of inputs, consolidated."""
+        for name, segment in inputs.items():
+            if segment.rows and name in self.relations:
+                self.outcome.deltas[name] = segment
+        for level in levels(self.program):
+            begin = time.perf_counter()
+            self.settle(level.relations, level.states)
+            serves = frozenset((*level.states, *(r.name for r in level.relations)))
+            self.outcome.costs.append(Cost(serves, time.perf_counter() - begin))
+            for r in level.relations:
+                self.trigger(r)
+        return self.outcome
+
+    # --- one level -----------------------------------------------------------------------------------------
+
+    def settle(self, relations: Iterable[Relation], states: Iterable[str]) -> None:
+        """Compute what was added to these, then the change of the keyed ones."""
+        self.settle_added(relations, states)
+        self.settle_keyed(relations)
+        for r in relations:
+            if isinstance(r, Fixpoint):
+                for store, segment in Turns(self, r).move().items():
+                    if store.endswith("\0delta"):
+                        self.outcome.deltas[store.removesuffix("\0delta")] = segment
+                    else:
+                        self.outcome.stores[store] = segment
+
+    def settle_added(self, relations: Iterable[Relation], states: Iterable[str]) -> None:
+        wanted: dict[str, DataFrame] = {}
+        bounds: dict[str, float] = {}
+        for name in states:
+            shape = self.shapes[name]
+            for store in (name, *(shape.bag_store(i) for i in shape.bags)):
+                contents = self.contents[store]
+                if len(self.copies.get(store, ())) == len(contents.pending) <= 1:
+                    self.outcome.stores[store] = next(iter(self.copies.get(store, ())), EMPTY)
+                elif contents.pending:
+                    added = union(contents.pending)
+                    assert added is not None
+                    once = self.beginning and shape.state.unique and len(contents.pending) == 1
+                    wanted[store] = (
+                        exact(added, contents.schema) if once else consolidate(added, contents.schema)
+                    )
+                    bounds[store] = self.bounds.get(name, inf)
+        linear = {}
+        for r in relations:
+            if isinstance(r, Linear) and r.name in self.rows:
+                added = union(self.rows[r.name])
+                assert added is not None
+                linear[f"{r.name}\0delta"] = r
+                wanted[f"{r.name}\0delta"] = consolidate(added, relation_schema(r.columns))
+                bounds[f"{r.name}\0delta"] = self.bounds.get(r.name, inf)
+        for store, segment in self.workshop.collect(wanted, bounds).items():
+            if store in linear:
+                self.outcome.deltas[linear[store].name] = segment
+            else:
+                self.outcome.stores[store] = segment
+                contents = self.contents[store]
+                contents.pending = [self.read(contents, segment)] if segment.rows else []
+
+    def settle_keyed(self, relations: Iterable[Relation]) -> None:
+        changed = {}
+        bounds: dict[str, float] = {}
+        for r in relations:
+            if isinstance(r, Keyed) and r.name not in self.held and self.moved(r):
+                shape = self.shapes[r.state]
+                groups = Groups(r, shape, self.contents, self.broadcast(r.state), self.beginning)
+                changed[f"{r.name}\0delta"] = change(groups)
+                bounds[f"{r.name}\0delta"] = self.most(r)
+        for store, segment in self.workshop.collect(changed, bounds).items():
+            self.outcome.deltas[store.removesuffix("\0delta")] = segment
+
+    def most(self, r: Keyed) -> float:
+        """How many rows the change of a keyed relation can have."""
+        match r.function:
+            case Finalize():
+                return 2.0 * self.outcome.stores.get(r.state, EMPTY).rows
+            case Ranked(limit=int(limit)) if not r.key:
+                return 2.0 * limit
+            case _:
+                return inf
+
+    def read(self, contents: Contents, segment: Segment) -> DataFrame:
+        return self.workshop.read(contents.schema, [segment])
+
+    def broadcast(self, state: str) -> bool:
+        return self.outcome.stores.get(state, EMPTY).rows <= BROADCAST_ROWS
+
+    def moved(self, r: Keyed) -> bool:
+        """Whether a keyed relation can have a change: its state has one, or it gives out its first row."""
+        if self.beginning and isinstance(r.function, Finalize) and r.function.scalar:
+            return self.needed(r)
+        shape = self.shapes[r.state]
+        stores = (r.state, *(shape.bag_store(i) for i in shape.bags))
+        return any(self.outcome.stores.get(s, EMPTY).rows for s in stores)
+
+    def needed(self, r: Keyed) -> bool:
+        return self.only is None or r.name in self.wanted
+
+    wanted: frozenset[str] = frozenset()
+
+    # --- rules ---------------------------------------------------------------------------------------------
+
+    def trigger(self, r: Relation) -> None:
+        match r:
+            case Input(name, columns) | Linear(name, columns) | Keyed(name, columns):
+                self.follow(name, columns, self.outcome.deltas.get(name, EMPTY))
+            case Fixpoint(loops=loops):
+                for loop in loops:
+                    self.follow(loop.name, loop.columns, self.outcome.deltas.get(loop.name, EMPTY))
+            case _:
+                assert_never(r)
+
+    def follow(self, name: str, columns: Sequence[Column], segment: Segment) -> None:
+        """Run the rules of a relation over its delta."""
+        if segment.rows:
+            delta = self.workshop.read(relation_schema(columns), [segment])
+            self.outcome.costs.append(Cost(frozenset({name}), bytes=segment.bytes))
+            for rule in self.program.triggers.get(name, ()):
+                if self.only is None or id(rule) in self.only:
+                    self.add(rule, delta, segment)
+
+    def add(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
+        """Write down what a rule adds."""
+        begin, before = time.perf_counter(), self.workshop.read_bytes
+        self.write_down(rule, delta, segment)
+        seconds, read = time.perf_counter() - begin, self.workshop.read_bytes - before
+        self.outcome.costs.append(Cost(frozenset({rule.into}), seconds, read))
+
+    def write_down(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
+        most = segment.rows if self.narrow(rule) else inf
+        self.bounds[rule.into] = self.bounds.get(rule.into, 0) + most
+        if rule.into in self.shapes and is_copy(rule) and segment.net:
+            self.contents[rule.into].pending.append(delta)
+            self.copies.setdefault(rule.into, []).append(segment)
+            return
+        flow = run_rule(rule, delta, self.states, segment.rows <= BROADCAST_ROWS)
+        if flow is None:
+            return
+        self.pin(rule, flow)
+        if rule.into not in self.shapes:
+            apart = rule.into in self.bodies and id(rule) in self.outside
+            target = outside_rows(rule.into) if apart else rule.into
+            self.rows.setdefault(target, []).append(rows_of(rule, flow))
+            return
+        shape = self.shapes[rule.into]
+        self.contents[rule.into].pending.append(entries_of(rule, flow, shape))
+        for i in shape.bags:
+            self.contents[shape.bag_store(i)].pending.append(bag_of(rule, flow, shape, i))
+
+    def pin(self, rule: Rule, flow: Flow) -> None:
+        """See to it that what is read several times is computed once, if it is worth a job."""
+
+    def narrow(self, rule: Rule) -> bool:
+        """Whether a row of the delta becomes at most one row."""
+        for step in rule.steps:
+            if isinstance(step, Explode):
+                return False
+            if isinstance(step, Lookup) and not (step.absent or step.present or step.outer):
+                by = {name for name, _ in step.match}
+                indexes = self.shapes[step.state].state.indexes
+                if not any(i.single and set(i.columns) <= by for i in indexes):
+                    return False
+        return True

@@ -1,0 +1,254 @@
+"""A small transaction, by the driver alone: the same program, the same laws, no job.
+
+A job of Spark costs a tenth of a second and more however few rows it has. So a transaction of few rows is run here: each
+rule over the whole delta by generated code (`loops`), each lookup for all keys of the delta at once (`pool` reads the
+entries of those keys), each keyed relation for the touched groups. If more entries than the driver should hold turn out to be needed,
+`TooLarge` is raised and the cluster runs the transaction instead.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, assert_never
+
+from evercurrent.data.types import Type
+from evercurrent.data.zset import Row
+from evercurrent.delta.analyses.loops import outside_rules
+from evercurrent.delta.program import (
+    Finalize,
+    Fixpoint,
+    Input,
+    Keyed,
+    Linear,
+    Program,
+    Ranked,
+    Rule,
+)
+from evercurrent.delta.rederive import Change
+from evercurrent.delta.terms import columns_read
+from evercurrent.engine.spark.jobs.transaction import Cost, Outcome
+from evercurrent.engine.spark.kernel.entries import Entries, Group
+from evercurrent.engine.spark.kernel.fixpoint import Recursion, between
+from evercurrent.engine.spark.kernel.garbage_collection import collected_rarely
+from evercurrent.engine.spark.kernel.keyed_functions import finalizer, made
+from evercurrent.engine.spark.kernel.rule_loops import loops
+from evercurrent.engine.spark.storage.entry_reader import Pool
+from evercurrent.engine.spark.storage.file_schema import Shape, row_schema
+from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
+
+Weights = dict[Row, int]
+
+
+class DriverRun:
+    """A program, the stores as they are, and one small transaction."""
+
+    def __init__(
+        self,
+        program: Program,
+        folder: Folder,
+        pool: Pool,
+        stores: Mapping[str, Store],
+        *,
+        beginning: bool = False,
+        held: frozenset[str] = frozenset(),
+    ) -> None:
+        self.program = program
+        self.held = held  # keyed relations that do not move
+        self.folder = folder
+        self.pool = pool
+        self.beginning = beginning
+        self.shapes = {s.name: Shape(s) for s in program.states}
+        self.states = {name: Entries(shape, pool, stores) for name, shape in self.shapes.items()}
+        self.rows: dict[str, Weights] = {}
+        self.types: dict[str, tuple[Type, ...]] = {}
+        self.outcome = Outcome()
+        self.stores = stores
+        self.outside = outside_rules(program)
+        self.recursions: list[Recursion] = []
+        fixpoints = [r for r in program.relations if isinstance(r, Fixpoint)]
+        # Derivations are not added up: one that goes and another that comes are not the same one.
+        self.derived: dict[str, Change] = {loop.body: [] for f in fixpoints for loop in f.loops}
+        self.inside = {r.name for f in fixpoints for r in between(program, f)}
+
+    def seed(self, seeds: Mapping[str, Store]) -> None:
+        """Count these segments as added to their states."""
+        for state in self.states.values():
+            state.seed(seeds)
+
+    def execute(self, inputs: Mapping[str, Segment]) -> Outcome:
+        with collected_rarely():
+            return self.moves(inputs)
+
+    def moves(self, inputs: Mapping[str, Segment]) -> Outcome:
+        for relation in self.program.relations:
+            if relation.name in self.inside or relation.name in self.held:
+                continue
+            match relation:
+                case Input(name, columns):
+                    segment = inputs.get(name, EMPTY)
+                    if not segment.rows:
+                        continue
+                    self.outcome.deltas[name] = segment
+                    self.take_in(relation, segment)
+                    continue
+                case Linear(name, columns):
+                    delta = [(row, w) for row, w in self.rows.get(name, {}).items() if w]
+                    self.write(name, tuple(c.type for c in columns), delta)
+                case Keyed(name, columns):
+                    with self.account(name):
+                        delta = list(self.moved(relation).items())
+                    self.write(name, tuple(c.type for c in columns), delta)
+                case Fixpoint(name):
+                    with self.account(name):
+                        self.recur(relation)
+                    continue
+                case _:
+                    assert_never(relation)
+            self.follow(relation.name, delta)
+        kept: list[Entries | Recursion] = [*self.states.values(), *self.recursions]
+        for moved in kept:
+            for store, table in moved.added():
+                self.outcome.stores[store] = self.folder.write(store, table)
+        return self.outcome
+
+    def take_in(self, relation: Input, segment: Segment) -> None:
+        """Run the rules of an input over its change, of which only what they read is decoded."""
+        types = [c.type for c in relation.columns]
+        read = sorted(columns_read(self.program, relation.name))
+        with self.account(relation.name):
+            rows = self.pool.picked(segment, row_schema(types), types, read)
+        if not segment.net:
+            rows = [(*row, w) for row, w in added_up((row[:-1], row[-1]) for row in rows).items()]
+        self.run_all(relation.name, rows, read)
+
+    def recur(self, fixpoint: Fixpoint) -> None:
+        """Move the relations of a loop together, until no change is left."""
+        given = [self.derivations(f"{loop.body}\0outside") for loop in fixpoint.loops]
+        inside = [self.derivations(loop.body) for loop in fixpoint.loops]
+        if not any(given) and not any(inside):
+            return
+        linear = between(self.program, fixpoint)
+
+        def run_rules(moving: list[Change]) -> list[Change]:
+            for loop, change in zip(fixpoint.loops, moving, strict=True):
+                self.follow(loop.inner, change)
+            for r in linear:
+                self.follow(r.name, self.taken(r.name))
+            return [self.derivations(loop.body) for loop in fixpoint.loops]
+
+        recursion = Recursion(fixpoint, self.pool, self.stores, run_rules)
+        self.recursions.append(recursion)
+        for r in linear:  # what rules from outside have brought to relations inside
+            self.follow(r.name, self.taken(r.name))
+        inside = [[*a, *self.derivations(loop.body)] for a, loop in zip(inside, fixpoint.loops, strict=True)]
+        for loop, net in zip(fixpoint.loops, recursion.apply(given, inside), strict=True):
+            delta = list(net.items())
+            self.write(loop.name, tuple(c.type for c in loop.columns), delta)
+            self.follow(loop.name, delta)
+
+    def derivations(self, name: str) -> Change:
+        found = [(row, w) for row, w in self.derived.get(name, ()) if w]
+        self.derived[name] = []
+        return found
+
+    def taken(self, name: str) -> Change:
+        """What rules have added to a relation, which is empty then."""
+        return [(row, w) for row, w in self.rows.pop(name, {}).items() if w]
+
+    def follow(self, name: str, delta: Change) -> None:
+        if delta:
+            self.run_all(name, [(*row, w) for row, w in delta], range(len(delta[0][0])))
+
+    def run_all(self, name: str, rows: list[Row], read: Sequence[int]) -> None:
+        """Run the rules of a relation over rows with their weights; `read` says which columns they have."""
+        for rule in self.program.triggers.get(name, ()) if rows else ():
+            with self.account(rule.into):
+                self.run(rule, rows, [rule.binds[i].name for i in read])
+
+    @contextmanager
+    def account(self, serves: str) -> Iterator[None]:
+        """Write down what a piece of work takes; of work within work only the whole."""
+        begin, before, inside = time.perf_counter(), self.pool.read_bytes, len(self.outcome.costs)
+        yield
+        del self.outcome.costs[inside:]
+        seconds, read = time.perf_counter() - begin, self.pool.read_bytes - before
+        self.outcome.costs.append(Cost(frozenset({serves}), seconds, read))
+
+    def write(self, name: str, types: Sequence[Type], delta: Iterable[tuple[Row, int]]) -> None:
+        entries = list(delta)
+        if entries:
+            names = [f"c{i}" for i in range(len(types))]
+            table = rows_to_arrow(types, names, entries, "w")
+            self.outcome.deltas[name] = self.folder.write(f"{name}\0delta", table)
+
+    # --- rules ---------------------------------------------------------------------------------------------
+
+    def run(self, rule: Rule, rows: list[Row], names: list[str]) -> None:
+        listed = rule.into in self.derived
+        keys: list[Row | None] = []
+        found: dict[Row, list[Row]] = {}
+        for part in loops(rule, names, self.shapes, not listed):
+            step = part.lookup
+            if step is None or part.reading is None:
+                part.function(rows, keys, found, *self.target(rule, listed))
+                return
+            rows, keys = part.function(rows, keys, found)
+            if not rows:
+                return
+            asked: set[Any] = set(keys)
+            asked.discard(None)
+            by = tuple(name for name, _ in step.match)
+            found = self.states[step.state].index(by, asked, part.reading)
+
+    def target(self, rule: Rule, listed: bool) -> tuple[Any, Any]:
+        """What a rule adds to, and bags if it has any."""
+        state = self.states.get(rule.into)
+        if state is not None:
+            return state.new, state.bags_new
+        if listed:
+            name = f"{rule.into}\0outside" if id(rule) in self.outside else rule.into
+            return self.derived.setdefault(name, []), None
+        return self.rows.setdefault(rule.into, {}), None
+
+    # --- keyed relations -----------------------------------------------------------------------------------
+
+    def moved(self, relation: Keyed) -> Weights:
+        """f(new group) - f(old group) for the groups that were touched."""
+        state = self.states[relation.state]
+        if isinstance(relation.function, Finalize):
+            return self.finalized(relation, relation.function, state)
+        result: Weights = {}
+        groups: Iterable[Group] = state.groups(relation.key)
+        if isinstance(relation.function, Ranked) and not relation.key and state.new:
+            head = state.head(relation.function)
+            groups = groups if head is None else [head]
+        function = made(relation.function, state.shape)
+        for group in groups:
+            if not self.beginning:
+                for row in function(group.copies(new=False)):
+                    result[row] = result.get(row, 0) - 1
+            for row in function(group.copies(new=True)):
+                result[row] = result.get(row, 0) + 1
+        return {row: w for row, w in result.items() if w}
+
+    def finalized(self, relation: Keyed, function: Finalize, state: Entries) -> Weights:
+        """The rows of touched entries: those that no rule has touched give the same before and after."""
+        final = finalizer(function, state.shape)
+        touched = state.touched(relation.key, always=function.scalar and self.beginning)
+        result: Weights = {}
+        for new in (True,) if self.beginning else (False, True):
+            rows = state.rows(touched, final.reading, new=new, every=function.scalar)
+            final.function(rows, result, 1 if new else -1)
+        return {row: w for row, w in result.items() if w}
+
+
+def added_up(rows: Iterable[tuple[Row, int]]) -> Weights:
+    """Each row once."""
+    result: Weights = {}
+    for row, w in rows:
+        result[row] = result.get(row, 0) + w
+    return {row: w for row, w in result.items() if w}

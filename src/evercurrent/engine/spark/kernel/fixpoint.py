@@ -1,0 +1,107 @@
+"""Recursion on the driver: the derivations of a fixpoint, read from its stores as rows are touched.
+
+Delta            the net change of each relation of the recursion, once, after the last round
+State            for each row the number of its derivations, and of those that read nothing of the recursion: two stores
+Cost             the new derivations, and those of rows that might have rested on what was deleted; only touched rows are read
+Correct because  `delta.rederive` is
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import pyarrow
+
+from evercurrent.data.zset import Row
+from evercurrent.delta.analyses.loops import inside
+from evercurrent.delta.program import Fixpoint, Linear, Loop, Program
+from evercurrent.delta.rederive import Change, RowDerivations, RunRules, TouchedRows
+from evercurrent.engine.spark.storage.entry_reader import Pool
+from evercurrent.engine.spark.storage.file_schema import row_schema
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
+from evercurrent.errors import UnsupportedError
+
+
+def counts_store(loop: Loop) -> str:
+    return f"{loop.name}\0counts"
+
+
+def outside_store(loop: Loop) -> str:
+    return f"{loop.name}\0outside"
+
+
+def loop_stores(fixpoint: Fixpoint) -> Iterator[tuple[str, Loop]]:
+    for loop in fixpoint.loops:
+        yield counts_store(loop), loop
+        yield outside_store(loop), loop
+
+
+def between(program: Program, fixpoint: Fixpoint) -> list[Linear]:
+    """Relations between a loop's deltas and its bodies: they are updated in every round."""
+    found = []
+    for r in inside(program, fixpoint):
+        if not isinstance(r, Linear):
+            raise UnsupportedError(
+                "a group, a window or DISTINCT inside a recursion is not there on Spark yet"
+            )
+        found.append(r)
+    return found
+
+
+class StoredCounts:
+    """How many derivations each row has: the stored counts of touched rows, and what the transaction adds."""
+
+    def __init__(self, pool: Pool, loop: Loop, store: Store) -> None:
+        self.pool, self.store = pool, store
+        self.types = [c.type for c in loop.columns]
+        self.old: dict[Row, int] = {}
+        self.new: dict[Row, int] = {}
+
+    def load(self, rows: Iterable[Row]) -> None:
+        missing = {row for row in rows if row not in self.old}
+        if not missing:
+            return
+        for row in missing:
+            self.old[row] = 0
+        if self.store.segments:
+            at = range(len(self.types))
+            for row in self.pool.rows(self.store, row_schema(self.types), self.types, at, missing):
+                if row[:-1] in missing:
+                    self.old[row[:-1]] += row[-1]
+
+    def add(self, row: Row, weight: int) -> None:
+        self.new[row] = self.new.get(row, 0) + weight
+
+    def get(self, row: Row) -> int:
+        return self.old.get(row, 0) + self.new.get(row, 0)
+
+    def size(self) -> int:
+        return self.store.rows + len(self.new)
+
+    def added(self) -> pyarrow.Table:
+        names = [f"c{i}" for i in range(len(self.types))]
+        return rows_to_arrow(self.types, names, [(row, w) for row, w in self.new.items() if w], "w")
+
+
+class Recursion(RowDerivations):
+    """One fixpoint in one transaction."""
+
+    def __init__(self, node: Fixpoint, pool: Pool, stores: Mapping[str, Store], rules: RunRules) -> None:
+        self.pool = pool
+        self.counts = [StoredCounts(pool, x, stores.get(counts_store(x), Store())) for x in node.loops]
+        self.outside = [StoredCounts(pool, x, stores.get(outside_store(x), Store())) for x in node.loops]
+        touched = zip(node.loops, self.counts, self.outside, strict=True)
+        super().__init__(node, [TouchedRows(*x) for x in touched], rules)
+
+    def count(self, changes: list[Change]) -> None:
+        known = sum(len(r.before) for r in self.relations)
+        super().count(changes)
+        # Derived rows take room as rows that are read do.
+        self.pool.spend(sum(len(r.before) for r in self.relations) - known)
+
+    def added(self) -> Iterator[tuple[str, pyarrow.Table]]:
+        """The tables to be written to the stores of the recursion."""
+        for loop, counts, outside in zip(self.node.loops, self.counts, self.outside, strict=True):
+            yield counts_store(loop), counts.added()
+            yield outside_store(loop), outside.added()

@@ -1,0 +1,146 @@
+"""A query computed by Spark's own SQL over stored tables, and what it changes of the rows that were kept.
+
+Law. `kept rows + change(kept rows, query) = rows of the query`, and the change is minimal. So nothing but the change is
+written, and whoever reads the rows reads it as one segment more.
+
+A table with a primary key needs no sums of weights: what recent segments take away is in the base, once, and what they
+bring is not. So
+
+    rows = base without the keys that recent segments take away  +  what recent segments bring
+
+with one scan of the base, of the columns that the query reads, beside a broadcast set of keys. Several recent segments are
+added up first, by the driver as long as they are small: a query over them by itself would be a shuffle, twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow
+import pyarrow.compute
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from evercurrent.data.types import Member, Type
+from evercurrent.engine.spark.engine import FAILURES, Engine
+from evercurrent.engine.spark.own_sql.queries import quoted
+from evercurrent.engine.spark.storage.entry_reader import added_up, plain_keys
+from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
+from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, Workshop
+from evercurrent.engine.spark.storage.stored_state import Contents, Store
+from evercurrent.engine.spark.storage.user_frames import copies, named, user_frame
+from evercurrent.engine.spark.translate.types import arrow_schema, spark_type
+from evercurrent.engine.spark.zeros import one_zero
+
+COLLECTED_ROWS = 100_000
+"""Results of at most so many rows are compared by the driver, in Arrow's hands."""
+
+REFUSALS = (AnalysisException, ParseException, *FAILURES)
+"""What Spark raises where it does not know a query, or where a row makes it fail."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Stored rows that a query may name: their columns, and the positions of a primary key if there is one.
+
+    With a key, the store is to be `netted`.
+    """
+
+    store: Store
+    fields: tuple[Member, ...]
+    key: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Written:
+    """A query that others may name: its text, and the names of its columns."""
+
+    text: str
+    columns: tuple[str, ...]
+
+
+def netted(engine: Engine, name: str, store: Store, fields: tuple[Member, ...]) -> Store:
+    """The same rows, with one recent segment at most."""
+    if len(store.recent) < 2:
+        return store
+    schema = row_schema([f.type for f in fields])
+    return Store(store.base).plus(engine.merged(f"{name}\0net", Store((), store.recent), schema))
+
+
+def register(workshop: Workshop, known: dict[str, Known | Written]) -> None:
+    """Let Spark's SQL know these names, in this order."""
+    for name, one in known.items():
+        match one:
+            case Known(store, fields, key):
+                frame = plain_rows(workshop, store, fields, key)
+            case Written(text, columns):
+                frame = workshop.session.sql(text).toDF(*columns)
+        frame.createOrReplaceTempView(quoted(name))
+
+
+def plain_rows(
+    workshop: Workshop, store: Store, fields: tuple[Member, ...], key: tuple[int, ...]
+) -> DataFrame:
+    """The rows of a store under their own names, each as often as it is there; with a key, of one recent segment at most."""
+    schema = row_schema([f.type for f in fields])
+    if not store.segments:
+        return user_frame(workshop.session, None, fields)
+    if not key:
+        return named(copies(Contents(workshop, schema, store).entries()), fields)
+    if not store.recent:
+        return named(workshop.read(schema, store.base), fields)
+    base = workshop.read(schema, store.base)
+    recent = workshop.read(schema, store.recent)
+    by = [f"c{i}" for i in key]
+    gone = recent.where(F.col(W) < 0).select(*by)
+    if sum(s.rows for s in store.recent) <= BROADCAST_ROWS:
+        gone = F.broadcast(gone)
+    stay = named(base.join(gone, by, "left_anti"), fields)
+    return stay.unionAll(named(recent.where(F.col(W) > 0), fields))
+
+
+def change(
+    engine: Engine,
+    workshop: Workshop,
+    name: str,
+    text: str,
+    old: Store,
+    types: Sequence[Type],
+    *,
+    collected: bool,
+) -> Segment:
+    """What a query over what is registered changes of the old rows: a minimal change, as a segment of the store `name`.
+
+    `collected`: the result is expected to be small.
+    """
+    made = workshop.session.sql(text).toDF(*(f"c{i}" for i in range(len(types))))
+    columns = (one_zero(F.col(f"c{i}").cast(spark_type(t)), t) for i, t in enumerate(types))
+    made = made.select(*(c.alias(f"c{i}") for i, c in enumerate(columns)))
+    schema = row_schema(types)
+    if collected and old.rows <= COLLECTED_ROWS and plain_keys(schema):
+        workshop.jobs += 1
+        table = made.limit(2 * COLLECTED_ROWS + 1).toArrow()
+        if table.num_rows <= 2 * COLLECTED_ROWS:
+            return engine.folder.write(name, compared(engine, old, table, types))
+    both = made.withColumn(W, F.lit(1).cast(schema[W].dataType))
+    if old.segments:
+        both = both.unionByName(workshop.read(schema, old.segments).withColumn(W, -F.col(W)))
+    apart = f"{name}\0change"  # in no order: to find one, the executors would compute the query twice
+    return workshop.collect({apart: consolidate(both, schema)})[apart]
+
+
+def compared(engine: Engine, old: Store, new: pyarrow.Table, types: Sequence[Type]) -> pyarrow.Table:
+    """new - old, by Arrow."""
+    schema = row_schema(types)
+    arrow = arrow_schema(schema)
+    one = pyarrow.scalar(1, arrow.field(W).type)
+    tables = [new.append_column(W, pyarrow.repeat(one, new.num_rows))]
+    for segment in old.segments:
+        for file in segment.files:
+            table = engine.pool.whole(file, segment, arrow)
+            place = table.schema.get_field_index(W)
+            tables.append(table.set_column(place, W, pyarrow.compute.negate(table.column(W))))
+    return added_up([t.cast(arrow) for t in tables], schema)

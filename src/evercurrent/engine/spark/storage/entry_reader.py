@@ -1,0 +1,325 @@
+"""Entries of stores, by key, read by the driver without a job.
+
+A lookup of few keys needs no cluster: segments are read with pyarrow, row groups whose statistics exclude every key are
+left out, and only the entries of the asked keys become Python values. Segments are immutable, so small files that were
+read once stay in memory (up to `CACHE_BYTES`, oldest out first).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Sequence
+from functools import partial, wraps
+from operator import itemgetter
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import pyarrow
+import pyarrow.compute
+from pyspark.sql.types import StructType
+
+from evercurrent.data.types import Array, Decimal, Float, Map, Struct, Type
+from evercurrent.data.zset import Row
+from evercurrent.engine.spark.storage.digests import H, digests
+from evercurrent.engine.spark.storage.file_schema import W, added, row_schema
+from evercurrent.engine.spark.storage.files import Folder, Segment
+from evercurrent.engine.spark.storage.lookup import Footer, Wanted, among, find, find_in, only
+from evercurrent.engine.spark.storage.mapped_copy import Copy, DamagedCopyError
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.translate.arrow_columns import decoded
+from evercurrent.engine.spark.translate.types import arrow_schema, plain
+
+CACHE_BYTES = 256 * 1024 * 1024
+CACHE_ROWS = 300_000
+FOOTERS = 5_000
+STRAYS = 5_000
+"""More rows than this that come along with the asked ones are left out before they become Python values."""
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class TooLarge(Exception):
+    """This is more than the driver should hold: the cluster is to do it."""
+
+
+def past_damaged_copies(
+    read: Callable[Concatenate[Pool, P], T],
+) -> Callable[Concatenate[Pool, P], T]:
+    """Read again without a mapped copy that turns out to be damaged."""
+
+    @wraps(read)
+    def retried(pool: Pool, /, *args: P.args, **options: P.kwargs) -> T:
+        while True:
+            try:
+                return read(pool, *args, **options)
+            except DamagedCopyError as problem:
+                pool.drop_copy(problem)
+
+    return retried
+
+
+class Pool:
+    """Reads stores of one warehouse. `budget`: how many entries may become Python values in one transaction."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.cache: OrderedDict[str, pyarrow.Table] = OrderedDict()
+        self.cached = 0
+        self.decoded: OrderedDict[str, list[tuple[Any, ...]]] = OrderedDict()
+        self.decoded_rows = 0
+        self.footers: OrderedDict[str, Footer] = OrderedDict()
+        self.copies: OrderedDict[str, Copy | None] = OrderedDict()
+        self.read_bytes = 0
+        self.marked = 0  # how much had been read when a change began
+        self.budget = 0
+
+    def table(self, file: str, schema: pyarrow.Schema) -> pyarrow.Table:
+        """The columns of a file, of which those that were asked for before are in memory."""
+        found = self.cache.get(file)
+        if found is not None and set(schema.names) <= set(found.column_names):
+            self.cache.move_to_end(file)
+            return found.select(schema.names)
+        more = [] if found is None else [f for f in found.schema if f.name not in schema.names]
+        table = self.loaded(file, pyarrow.schema([*schema, *more]))
+        self._cache(file, table)
+        return table.select(schema.names)
+
+    def _cache(self, file: str, table: pyarrow.Table) -> None:
+        old = self.cache.pop(file, None)
+        self.cached -= 0 if old is None else old.nbytes
+        self.cache[file] = table
+        self.cached += table.nbytes
+        while self.cached > CACHE_BYTES and len(self.cache) > 1:
+            _, old = self.cache.popitem(last=False)
+            self.cached -= old.nbytes
+
+    def loaded(self, file: str, schema: pyarrow.Schema) -> pyarrow.Table:
+        table = self.folder.parquet(file, schema.names).select(schema.names).cast(schema)
+        marks = self.folder.disk.marks(self.folder.path(file))
+        self.read_bytes += 0 if marks is None else marks[0]
+        return table
+
+    def rows(
+        self,
+        store: Store,
+        schema: StructType,
+        types: Sequence[Type],
+        key: Sequence[int] = (),
+        wanted: Collection[Row] | None = None,
+    ) -> list[tuple[Any, ...]]:
+        """Rows of all segments as tuples in the order of the schema, internal values by `types`, then totals: integers of units.
+
+        With `wanted`, at least those whose columns at `key` are among these tuples; other rows may come along.
+        """
+        arrow = arrow_schema(schema)
+        columns = []
+        for position, i in enumerate(key):
+            if wanted is not None and filterable(types[i]):
+                values = [plain(types[i], v) for v in {k[position] for k in wanted}]
+                columns.append(Wanted.of(arrow.field(i).name, values, arrow.field(i).type))
+        result: list[tuple[Any, ...]] = []
+        for segment in store.segments:
+            for file in segment.files:
+                if columns:
+                    found = self._chosen(file, segment, arrow, columns)
+                    if wanted is not None and len(columns) > 1 and found.num_rows > STRAYS + 2 * len(wanted):
+                        found = among(found, together(key, wanted, types, arrow))
+                    result += self._decode(found, types)
+                else:
+                    result += self._whole(file, arrow, types)
+        return result
+
+    def picked(
+        self, segment: Segment, schema: StructType, types: Sequence[Type], kept: Sequence[int]
+    ) -> list[tuple[Any, ...]]:
+        """The rows of a segment, of their columns only those at the positions in `kept`, and their weights."""
+        arrow = arrow_schema(schema)
+        narrow = pyarrow.schema([*(arrow.field(i) for i in kept), arrow.field(W)])
+        result: list[tuple[Any, ...]] = []
+        for file in segment.files:
+            known = self.decoded.get(file)
+            if known is None:
+                table = self.whole(file, segment, narrow)
+                result += self._decode(table, [types[i] for i in kept])
+            else:
+                self.spend(len(known))
+                result += map(itemgetter(*kept, -1), known) if kept else ((row[-1],) for row in known)
+        return result
+
+    def mark(self) -> None:
+        """A change begins: what is read from here on is read for it."""
+        self.marked = self.read_bytes
+
+    def columns(
+        self,
+        store: Store,
+        types: Sequence[Type],
+        key: Sequence[str],
+        keys: pyarrow.Table,
+        names: Sequence[str],
+    ) -> pyarrow.Table:
+        """These columns, among them digests, of rows under at least the keys, as Arrow has them; not consolidated.
+
+        `key` names columns of the rows and of `keys`. Files from before there were digests are read whole.
+        """
+        whole = arrow_schema(row_schema(types)).append(pyarrow.field(H, pyarrow.int64()))
+        narrow = pyarrow.schema([whole.field(n) for n in names])
+        if not keys.num_rows:
+            return narrow.empty_table()
+        wanted = [Wanted.among(n, keys.column(n)) for n in key]
+        parts = [narrow.empty_table()]
+        for segment in store.segments:
+            for file in segment.files:
+                if H not in names or self.has(file, H):
+                    parts.append(self._chosen(file, segment, narrow, wanted))
+                else:
+                    rows = self._chosen(file, segment, whole.remove(len(whole) - 1), wanted)
+                    parts.append(rows.append_column(H, digests(types, rows)).select(names))
+        return pyarrow.concat_tables(parts)
+
+    def _whole(self, file: str, schema: pyarrow.Schema, types: Sequence[Type]) -> list[tuple[Any, ...]]:
+        """All rows of a file; those that were decoded once are kept, up to `CACHE_ROWS`."""
+        found = self.decoded.get(file)
+        if found is not None:
+            self.decoded.move_to_end(file)
+            self.spend(len(found))
+            return found
+        rows = self._decode(self.table(file, schema), types)
+        self._keep(file, rows)
+        return rows
+
+    def remember(self, segment: Segment, entries: Sequence[tuple[Row, int]]) -> None:
+        """Keep rows that were just written: they are about to be read."""
+        (file,) = segment.files
+        self._keep(file, [(*row, w) for row, w in entries])
+
+    def remember_table(self, segment: Segment, table: pyarrow.Table) -> None:
+        """The same for rows that are columns still."""
+        (file,) = segment.files
+        if table.nbytes <= CACHE_BYTES // 2:
+            self._cache(file, table)
+
+    def _keep(self, file: str, rows: list[tuple[Any, ...]]) -> None:
+        self.decoded[file] = rows
+        self.decoded_rows += len(rows)
+        while self.decoded_rows > CACHE_ROWS and self.decoded:
+            _, old = self.decoded.popitem(last=False)
+            self.decoded_rows -= len(old)
+
+    def decode(self, tables: Sequence[pyarrow.Table], types: Sequence[Type]) -> list[tuple[Any, ...]]:
+        """Rows of tables in the order of a store's schema, as `rows` gives them."""
+        return [row for table in tables for row in self._decode(table, types)]
+
+    def spend(self, rows: int) -> None:
+        self.budget -= rows
+        if self.budget < 0:
+            raise TooLarge
+
+    @past_damaged_copies
+    def _chosen(
+        self, file: str, segment: Segment, schema: pyarrow.Schema, wanted: Sequence[Wanted]
+    ) -> pyarrow.Table:
+        """The rows of a file under the keys: of a small one that stays in memory, or of the row groups that can hold them."""
+        if segment.small:
+            return only(self.table(file, schema), wanted)
+        copy = self.copy(file)
+        found = None if copy is None else find_in(copy, partial(self.footer, file), schema, wanted)
+        if found is None:
+            table, share = find(self.footer(file), schema, wanted, segment.order)
+            found = table, int(segment.bytes // len(segment.files) * share)
+        self.read_bytes += found[1]
+        return found[0]
+
+    def whole(self, file: str, segment: Segment, schema: pyarrow.Schema) -> pyarrow.Table:
+        """All rows of a file; only a small one stays in memory."""
+        if segment.small:
+            return self.table(file, schema)
+        return self.loaded(file, schema)
+
+    def footer(self, file: str) -> Footer:
+        found = self.footers.get(file)
+        if found is None:
+            found = self.footers[file] = Footer.read(self.folder.open(file))
+            if len(self.footers) > FOOTERS:
+                self.footers.popitem(last=False)
+        return found
+
+    def has(self, file: str, column: str) -> bool:
+        """Whether a file has a column; footers are read only where there is no copy that says so."""
+        copy = self.copy(file)
+        return (copy is not None and column in copy.names) or self.footer(file).place(column) is not None
+
+    def copy(self, file: str) -> Copy | None:
+        """The mapped copy of a file, if it has one."""
+        if file not in self.copies:
+            self.copies[file] = self.folder.copy(file)
+            if len(self.copies) > FOOTERS:
+                self.copies.popitem(last=False)
+        return self.copies[file]
+
+    def drop_copy(self, problem: DamagedCopyError) -> None:
+        """Read a file without its mapped copy from now on."""
+        self.folder.warn(problem)
+        for file, copy in self.copies.items():
+            if copy is not None and copy.checked.path == problem.path:
+                self.copies[file] = None
+
+    def _decode(self, table: pyarrow.Table, types: Sequence[Type]) -> list[tuple[Any, ...]]:
+        self.spend(table.num_rows)
+        if not table.num_rows:
+            return []
+        columns = []
+        for i, column in enumerate(table.columns):
+            if i < len(types):
+                columns.append(decoded(types[i], column))
+            elif pyarrow.types.is_decimal(column.type):
+                columns.append(decoded(Decimal(38, column.type.scale), column))
+            else:
+                columns.append(column.to_pylist())
+        return list(zip(*columns, strict=True))
+
+
+def filterable(t: Type) -> bool:
+    """Whether Arrow's equality of values is ours."""
+    return not isinstance(t, Float | Array | Map | Struct)
+
+
+def together(
+    key: Sequence[int], wanted: Collection[Row], types: Sequence[Type], schema: pyarrow.Schema
+) -> pyarrow.Table:
+    """The asked keys as a table, without the columns in which NULL is asked for: Arrow's joins never find it."""
+    columns = {}
+    for position, i in enumerate(key):
+        values = [k[position] for k in wanted]
+        if filterable(types[i]) and None not in values:
+            field = schema.field(i)
+            columns[field.name] = pyarrow.array([plain(types[i], v) for v in values], field.type)
+    return pyarrow.table(columns)
+
+
+def plain_keys(schema: StructType) -> bool:
+    """Whether Arrow can tell entries apart as Spark does: no floats, nothing nested."""
+    keys = [arrow_schema(schema).field(n).type for n in schema.names if not added(n)]
+    return not any(pyarrow.types.is_floating(t) or pyarrow.types.is_nested(t) for t in keys)
+
+
+def summed(pool: Pool, store: Store, schema: StructType) -> pyarrow.Table:
+    """All segments of a store, consolidated by Arrow."""
+    arrow = arrow_schema(schema)
+    return added_up([pool.whole(file, s, arrow) for s in store.segments for file in s.files], schema)
+
+
+def added_up(tables: Sequence[pyarrow.Table], schema: StructType) -> pyarrow.Table:
+    """Tables of entries as one, in which each stands once and none is zero."""
+    arrow = arrow_schema(schema)
+    keys = [n for n in schema.names if not added(n)]
+    totals = [n for n in schema.names if added(n)]
+    grouped = pyarrow.concat_tables(tables).group_by(keys).aggregate([(n, "sum") for n in totals])
+    columns = [grouped.column(n if n in keys else f"{n}_sum") for n in schema.names]
+    result = pyarrow.Table.from_arrays(columns, names=schema.names).cast(arrow)
+    zero = None
+    for n in totals:
+        here = pyarrow.compute.equal(result.column(n), pyarrow.scalar(0, arrow.field(n).type))
+        zero = here if zero is None else pyarrow.compute.and_(zero, here)
+    return result.filter(pyarrow.compute.invert(zero))

@@ -1,0 +1,135 @@
+"""How rows of relations and entries of states lie in files: generated names only.
+
+    c0, c1, ...    the columns of a relation or of a state's entries
+    d0, d1, ...    the columns that those determine
+    w              the weight
+    s0, s2, ...    sums, by the position of their accumulator
+
+A bag, of which an aggregate (or an exact sum of floats) is read, is a store of its own: the entry's columns, `a0, a1, ...`
+for the values of the arguments and sort keys, and the weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructField, StructType
+
+from evercurrent.data.types import Float, Type
+from evercurrent.delta.program import WEIGHT, Accumulator, State
+from evercurrent.engine.spark.translate.types import WEIGHT_TYPE, spark_type, stored_sum
+from evercurrent.term.nodes import Column
+
+W = "w"
+
+Frame = DataFrame
+"""A frame of Spark; other layers name it through here, so that only this one knows the package."""
+Schema = StructType
+
+
+def relation_schema(columns: Iterable[Column]) -> StructType:
+    return row_schema([c.type for c in columns])
+
+
+def row_schema(types: Sequence[Type]) -> StructType:
+    fields = [StructField(f"c{i}", spark_type(t)) for i, t in enumerate(types)]
+    return StructType([*fields, StructField(W, WEIGHT_TYPE)])
+
+
+def is_bag(a: Accumulator) -> bool:
+    return a.kind == "aggregate" or isinstance(a.type, Float)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The files of one state."""
+
+    state: State
+
+    @cached_property
+    def columns(self) -> list[str]:
+        return [f"c{i}" for i in range(len(self.state.columns))]
+
+    @cached_property
+    def dependents(self) -> list[str]:
+        return [f"d{i}" for i in range(len(self.state.dependents))]
+
+    @cached_property
+    def sums(self) -> dict[int, str]:
+        return {i: f"s{i}" for i, a in enumerate(self.state.accumulators) if not is_bag(a)}
+
+    @cached_property
+    def bags(self) -> list[int]:
+        return [i for i, a in enumerate(self.state.accumulators) if is_bag(a)]
+
+    @cached_property
+    def schema(self) -> StructType:
+        s = self.state
+        fields = [(n, spark_type(c.type)) for n, c in zip(self.columns, s.columns, strict=True)]
+        fields += [(n, spark_type(c.type)) for n, c in zip(self.dependents, s.dependents, strict=True)]
+        fields.append((W, WEIGHT_TYPE))
+        fields += [(n, stored_sum(s.accumulators[i].type)) for i, n in self.sums.items()]
+        return StructType([StructField(n, t) for n, t in fields])
+
+    def bag_types(self, i: int) -> list[Type]:
+        a = self.state.accumulators[i]
+        if a.aggregate is None:
+            return [a.type]
+        return [x.type for x in a.aggregate.args] + [k.term.type for k in a.aggregate.order]
+
+    def bag_schema(self, i: int) -> StructType:
+        fields = [(n, spark_type(c.type)) for n, c in zip(self.columns, self.state.columns, strict=True)]
+        fields += [(f"a{j}", spark_type(t)) for j, t in enumerate(self.bag_types(i))]
+        return StructType([StructField(n, t) for n, t in [*fields, (W, WEIGHT_TYPE)]])
+
+    def bag_store(self, i: int) -> str:
+        return f"{self.state.name}\0bag{i}"
+
+    def stored_names(self) -> dict[str, str]:
+        """What a program calls it -> what it is called in the files; aggregates are not in them."""
+        s = self.state
+        names = {c.name: n for c, n in zip(s.columns, self.columns, strict=True)}
+        names |= {c.name: n for c, n in zip(s.dependents, self.dependents, strict=True)}
+        names[WEIGHT] = W
+        return names | {s.accumulators[i].name: n for i, n in self.sums.items()}
+
+
+def consolidate(frame: DataFrame, schema: StructType) -> DataFrame:
+    """The same Z-set with each row once: weights and sums added up, what is zero in all of them left out."""
+    keys = [f.name for f in schema.fields if not added(f.name)]
+    totals = [f for f in schema.fields if added(f.name)]
+    sums = [F.sum(f.name).cast(f.dataType).alias(f.name) for f in totals]
+    if keys:
+        grouped = frame.groupBy(*keys).agg(*sums)
+    else:
+        grouped = frame.agg(*sums).where(F.col(W).isNotNull())
+    return grouped.where(any_of([F.col(f.name) != 0 for f in totals])).select(*schema.names)
+
+
+def exact(frame: DataFrame, schema: StructType) -> DataFrame:
+    """The same rows in exactly these columns and types."""
+    return frame.select(*(F.col(f.name).cast(f.dataType).alias(f.name) for f in schema.fields))
+
+
+def added(name: str) -> bool:
+    return name == W or name.startswith("s")
+
+
+def any_of(conditions: Sequence[SparkColumn]) -> SparkColumn:
+    result = conditions[0]
+    for c in conditions[1:]:
+        result = result | c
+    return result
+
+
+def same(left: Sequence[SparkColumn], right: Sequence[SparkColumn]) -> SparkColumn:
+    """Equal column by column, NULL equal to NULL."""
+    result = F.lit(True)
+    for i, (a, b) in enumerate(zip(left, right, strict=True)):
+        result = a.eqNullSafe(b) if i == 0 else result & a.eqNullSafe(b)
+    return result

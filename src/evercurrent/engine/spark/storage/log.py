@@ -1,0 +1,361 @@
+"""The one commit point.
+
+A version of the warehouse is a snapshot (all stores with their segments, all definitions, the cursors of sources) and an
+entry of the log that points to it. Law: what a version mentions was written before its entry, and the entry appears whole
+or not at all (it is linked into its place, which fails if another one is there). So
+
+- whatever happened before the entry appeared can be ignored: nothing mentions it;
+- whatever comes after it (publishing views, removing old files) can be done again;
+- of two drivers that commit the same version one wins, and the other has changed nothing.
+
+An entry carries the identity of its batch, so that a batch that is sent again is recognised, and the change of each view.
+
+Damage is noticed. Entries and snapshots carry digests of themselves (`documents`); an entry carries the digest of the entry
+before it, and that of its snapshot. Entries are never removed, so a gap is damage. After a commit the entry is written once more, to
+`_log/heads/<version>.json`, and older heads are removed: a head without its entry says that the newest entry was lost, and what it was.
+
+    v1 <- v2 <- v3        each with the digest of the one before
+                head 3    v3 once more
+
+A driver that dies between the two leaves a head that is behind, or none: that is no damage. Heads bear numbers, so of several writers
+none takes a head back.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from evercurrent.engine.spark.checksums import damaged
+from evercurrent.engine.spark.disk import DamageError, MissingFileError
+from evercurrent.engine.spark.documents import pack, unpack
+from evercurrent.engine.spark.storage.files import Folder, Segment
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.errors import ConflictError, StorageError
+
+DIGITS = 20
+UNREADABLE = (KeyError, TypeError, ValueError, AttributeError)
+"""What a document that is not of the form that was written raises."""
+REPAIR = "evercurrent check --warehouse DIR --repair writes it again from _log/heads"
+RESTORE = "put the file back from a copy of the warehouse; it cannot be computed from anything else"
+CLEANED = "only versions that vacuum has kept can be read"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything at one version.
+
+    `cold` are relations whose states are not there, with what is remembered of each; `factors` are what was learned of the cost
+    of ways to bring relations up to date.
+    """
+
+    stores: Mapping[str, Store] = field(default_factory=dict)
+    definitions: tuple[Mapping[str, Any], ...] = ()
+    sources: Mapping[str, Any] = field(default_factory=dict)
+    cold: Mapping[str, Any] = field(default_factory=dict)
+    factors: Mapping[str, float] = field(default_factory=dict)
+
+    def files(self) -> set[str]:
+        return {f for store in self.stores.values() for s in store.segments for f in s.files}
+
+    def plus(self, segments: Mapping[str, Segment]) -> Snapshot:
+        """The snapshot with a segment added to each of these stores."""
+        stores = dict(self.stores)
+        for name, segment in segments.items():
+            stores[name] = stores.get(name, Store()).plus(segment)
+        return replace(self, stores=stores)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One commit: which batch it was, what it changed, what is said about it."""
+
+    version: int
+    snapshot: str
+    kind: str
+    batch: str | None = None
+    at: float = 0.0
+    changes: Mapping[str, Segment] = field(default_factory=dict)
+    record: Mapping[str, Any] = field(default_factory=dict)
+    before: str | None = None  # the digest of the entry before
+    snapshot_digest: str | None = None
+
+
+class Log:
+    """The log of a warehouse."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.place = folder.root / "_log"
+        self._batches: dict[str, int] = {}
+        self._entries: dict[int, Entry] = {}  # entries never change
+        self._read = 0
+        self._digests: dict[int, str | None] = {}  # of entries that were read
+
+    def latest(self) -> int:
+        """The newest version; 0 if there is none."""
+        heads = self.heads()  # first: an entry is there before its head
+        newest = max(self.listed(), default=0)
+        lost = max(heads, default=0)
+        if lost > newest and not self.folder.disk.exists(self.entry_path(lost)):
+            raise DamageError(
+                f"{self.entry_path(lost)} is missing: it is the entry of the newest version", hint=REPAIR
+            )
+        return max(newest, lost)
+
+    def heads(self) -> list[int]:
+        """The versions of which there are heads; one, but for moments."""
+        return [int(n[:DIGITS]) for n in self.folder.disk.names(self.place / "heads") if is_version(n)]
+
+    def entry(self, version: int) -> Entry:
+        known = self._entries.get(version)
+        if known is None:
+            try:
+                known, own = self.load_entry(version)
+            except (DamageError, MissingFileError) as problem:
+                problem.hint = self._way_out(version)
+                raise
+            self._digests[version] = own
+            self._entries[version] = known
+            try:
+                self._require_chained(version)
+                self._require_chained(version + 1)
+            except DamageError:
+                del self._entries[version], self._digests[version]
+                raise
+        return known
+
+    def load_entry(self, version: int) -> tuple[Entry, str | None]:
+        """An entry as it lies there, and its digest."""
+        path = self.entry_path(version)
+        value, own = unpack(self.folder.disk.read(path), str(path))
+        known = self._entry_of(value, path)
+        if own is not None and known.version != version:
+            raise DamageError(f"{path} is the entry of version {known.version}")
+        return known, own
+
+    def _way_out(self, version: int) -> str:
+        """What to do about an entry that is lost."""
+        return REPAIR if version in self.heads() else RESTORE
+
+    def _entry_of(self, value: Mapping[str, Any], path: Path) -> Entry:
+        if not re.fullmatch(r"[0-9A-Za-z-]+\.json", str(value.get("snapshot"))):
+            named = str(value.get("snapshot"))[:80]
+            raise StorageError(f"{path} names the snapshot {named!r}, which is none of this warehouse")
+        try:
+            changes = {k: self.folder.learn(k, v) for k, v in value["changes"].items()}
+            return Entry(
+                value["version"],
+                value["snapshot"],
+                value["kind"],
+                value["batch"],
+                value["at"],
+                changes,
+                value["record"],
+                value.get("before"),
+                value.get("snapshot_digest"),
+            )
+        except UNREADABLE as problem:
+            raise damaged(str(path)) from problem
+
+    def _require_chained(self, version: int) -> None:
+        """An entry that is read follows on the one before, if that was read too."""
+        if version not in self._entries or version - 1 not in self._entries:
+            return
+        if self._entries[version].before != self._digests[version - 1]:
+            raise DamageError(
+                f"{self.entry_path(version)} does not follow on {self.entry_path(version - 1).name}: "
+                "one of them is of another history",
+                hint=RESTORE,
+            )
+
+    def digest(self, version: int) -> str | None:
+        """The digest of an entry; None if it has none."""
+        if version == 0:
+            return None
+        self.entry(version)
+        return self._digests[version]
+
+    def snapshot(self, version: int) -> Snapshot:
+        """What a version consists of."""
+        if version == 0:
+            return Snapshot()
+        if version > 1:
+            self.entry(version - 1)  # on which this one must follow
+        return self.load_snapshot(version)
+
+    def load_snapshot(self, version: int) -> Snapshot:
+        """What the entry of a version points to."""
+        entry = self.entry(version)
+        path = self.place / "snapshots" / entry.snapshot
+        try:
+            value, own = unpack(self.folder.disk.read(path), str(path), RESTORE)
+        except MissingFileError as problem:
+            if version != max(self.listed(), default=0):
+                raise StorageError(f"version {version} has been cleaned up", hint=CLEANED) from problem
+            problem.hint = RESTORE
+            raise
+        if own != entry.snapshot_digest:
+            raise DamageError(f"{path} is not the snapshot of version {version}", hint=RESTORE)
+        return self._snapshot_of(value, path)
+
+    def _snapshot_of(self, value: Mapping[str, Any], path: Path) -> Snapshot:
+        learn = self.folder.learn
+        try:
+            stores = {
+                name: Store(
+                    tuple(learn(name, x) for x in s["base"]), tuple(learn(name, x) for x in s["recent"])
+                )
+                for name, s in value["stores"].items()
+            }
+            return Snapshot(
+                stores,
+                tuple(value["definitions"]),
+                value["sources"],
+                value.get("cold", {}),
+                value.get("factors", {}),
+            )
+        except UNREADABLE as problem:
+            raise damaged(str(path), RESTORE) from problem
+
+    def kept_versions(self) -> list[int]:
+        """The versions whose snapshots are still there."""
+        there = set(self.folder.disk.names(self.place / "snapshots"))
+        return [v for v in self.versions() if self.entry(v).snapshot in there]
+
+    def listed(self) -> list[int]:
+        """The versions that have entries, in order."""
+        return sorted(int(n[:DIGITS]) for n in self.folder.disk.names(self.place) if is_version(n))
+
+    def versions(self) -> list[int]:
+        """All versions, in order."""
+        found = self.listed()
+        if not found or found[-1] == len(found):
+            return found
+        # Versions begin at 1, and entries are never removed. A listing may pass over one that is linked meanwhile.
+        known = set(found)
+        for version in range(1, found[-1]):
+            if version not in known and not self.folder.disk.exists(self.entry_path(version)):
+                raise DamageError(f"{self.entry_path(version)} is missing", hint=self._way_out(version))
+        return list(range(1, found[-1] + 1))
+
+    def entries(self) -> Iterator[Entry]:
+        for version in self.versions():
+            yield self.entry(version)
+
+    def batch(self, identity: str) -> int | None:
+        """The version that a batch became, if it did."""
+        for version in self.versions():
+            if version > self._read:
+                known = self.entry(version).batch
+                if known is not None:
+                    self._batches[known] = version
+                self._read = version
+        return self._batches.get(identity)
+
+    # --- writing -------------------------------------------------------------------------------------------
+
+    def commit(
+        self,
+        snapshot: Snapshot,
+        after: int,
+        *,
+        kind: str,
+        batch: str | None = None,
+        changes: Mapping[str, Segment] | None = None,
+        record: Mapping[str, Any] | None = None,
+    ) -> int:
+        """Make a snapshot the version after `after`; ConflictError if another driver was first."""
+        version = after + 1
+        name = f"{version:0{DIGITS}}-{uuid.uuid4().hex}.json"
+        before = self.digest(after)
+        told, disk = self.folder.told, self.folder.disk
+        stores = {
+            k: {"base": [told(x) for x in s.base], "recent": [told(x) for x in s.recent]}
+            for k, s in snapshot.stores.items()
+            if s.segments
+        }
+        content = {
+            "stores": stores,
+            "definitions": [dict(d) for d in snapshot.definitions],
+            "sources": dict(snapshot.sources),
+            "cold": dict(snapshot.cold),
+            "factors": dict(snapshot.factors),
+        }
+        whole = self.place / "snapshots" / name
+        text, own = pack(content)
+        disk.put(whole, text, durable=True)
+        entry = {
+            "version": version,
+            "before": before,
+            "snapshot": name,
+            "snapshot_digest": own,
+            "kind": kind,
+            "batch": batch,
+            "at": time.time(),
+            "changes": {k: told(s) for k, s in (changes or {}).items()},
+            "record": dict(record or {}),
+        }
+        text, _ = pack(entry)
+        # From here on files may be mentioned by a version: they are only removed again if it certainly does not stand.
+        made, self.folder.made = self.folder.made, []
+        try:
+            first = disk.put_if_absent(self.entry_path(version), text)
+        except StorageError:
+            with suppress(StorageError):
+                if not disk.exists(self.entry_path(version)):
+                    self.folder.made = made
+                    disk.delete(whole)
+            raise
+        if not first:
+            self.folder.made = made
+            with suppress(StorageError):
+                disk.delete(whole)
+            raise ConflictError(
+                f"another writer has committed version {version} of {self.folder.root}",
+                hint="nothing was changed; open the warehouse again and repeat the batch",
+            )
+        # The version stands: whatever fails from here on must not say otherwise.
+        mentioned = snapshot.files() | {f for s in (changes or {}).values() for f in s.files}
+        self.folder.made = [f for f in made if f not in mentioned]
+        with suppress(StorageError):
+            disk.sync(self.place)
+        with suppress(StorageError):
+            self.write_head(version, text)
+        return version
+
+    def write_head(self, version: int, text: bytes) -> None:
+        """Write the newest entry once more, and remove the heads of older ones."""
+        disk = self.folder.disk
+        disk.replace(self.head_path(version), text)
+        for old in self.heads():
+            if old < version:
+                disk.delete(self.head_path(old))
+
+    def forget(self, version: int) -> None:
+        """Remove the snapshot of a version; its entry stays, for its batch and its history."""
+        self.folder.disk.delete(self.place / "snapshots" / self.entry(version).snapshot)
+
+    def entry_name(self, version: int) -> str:
+        return f"{version:0{DIGITS}}.json"
+
+    def entry_path(self, version: int) -> Path:
+        return self.place / self.entry_name(version)
+
+    def head_path(self, version: int) -> Path:
+        return self.place / "heads" / self.entry_name(version)
+
+
+def is_version(name: str) -> bool:
+    """Whether a file is named by a version.
+
+    >>> is_version("00000000000000000007.json"), is_version("00000000000000000007.json.tmp")
+    (True, False)
+    """
+    return len(name) == DIGITS + 5 and name.endswith(".json") and name[:DIGITS].isdigit()

@@ -1,0 +1,117 @@
+"""The contents of a state within a transaction: what is on disk, and what the transaction has added so far.
+
+A store on disk is a base, in which every entry stands once, and recent segments, which are added to it. Entries are read
+
+    base without the keys of recent  +  consolidated(recent + the base's entries of those keys)
+
+so that the base, which is large, is only scanned with a broadcast set of keys beside it and never shuffled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from evercurrent.engine.spark.storage.file_schema import W, added, consolidate, same
+from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.segments import Workshop
+
+
+@dataclass(frozen=True)
+class Store:
+    """The segments of a store at one version."""
+
+    base: tuple[Segment, ...] = ()
+    recent: tuple[Segment, ...] = ()
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        return self.base + self.recent
+
+    @property
+    def rows(self) -> int:
+        return sum(s.rows for s in self.segments)
+
+    @property
+    def bytes(self) -> int:
+        return sum(s.bytes for s in self.segments)
+
+    def plus(self, segment: Segment) -> Store:
+        """The store with a consolidated segment added."""
+        if not segment.rows:
+            return self
+        if not self.segments:
+            return Store((segment,), ())
+        return Store(self.base, (*self.recent, segment))
+
+
+@dataclass
+class Contents:
+    """A Z-set on disk and in flight."""
+
+    workshop: Workshop
+    schema: StructType
+    store: Store = field(default_factory=Store)
+    pending: list[DataFrame] = field(default_factory=list)
+    broadcast: bool = True
+    net: bool = False  # what is pending is one frame in which each entry stands once
+
+    @property
+    def empty(self) -> bool:
+        return not self.store.segments and not self.pending
+
+    @property
+    def keys(self) -> list[str]:
+        return [n for n in self.schema.names if not added(n)]
+
+    def base(self) -> DataFrame | None:
+        return self.workshop.read(self.schema, self.store.base) if self.store.base else None
+
+    def recent(self) -> DataFrame | None:
+        """What is not in the base, consolidated with nothing."""
+        parts = list(self.pending)
+        if self.store.recent:
+            parts.append(self.workshop.read(self.schema, self.store.recent))
+        return union(parts)
+
+    def raw(self) -> DataFrame | None:
+        """All segments: the Z-set is their sum."""
+        parts = [p for p in (self.base(), self.recent()) if p is not None]
+        return union(parts)
+
+    def settled(self) -> DataFrame | None:
+        """What is on disk, without what this transaction brings."""
+        return self.workshop.read(self.schema, self.store.segments) if self.store.segments else None
+
+    def entries(self) -> DataFrame:
+        """Each entry once, of a weight that is not zero. Not to be called on what is empty."""
+        if self.net and not self.store.segments:
+            return self.pending[0]
+        base, recent = self.base(), self.recent()
+        if recent is None:
+            assert base is not None
+            return base
+        if base is None:
+            return consolidate(recent, self.schema).where(F.col(W) != 0)
+        if not self.keys:
+            return consolidate(base.unionByName(recent), self.schema).where(F.col(W) != 0)
+        touched = renamed(recent.select(*self.keys).distinct(), "q_")
+        if self.broadcast:
+            touched = F.broadcast(touched)
+        meets = same([F.col(k) for k in self.keys], [F.col(f"q_{k}") for k in self.keys])
+        rest = base.join(touched, meets, "left_anti")
+        moved = base.join(touched, meets, "left_semi").unionByName(recent)
+        return rest.unionByName(consolidate(moved, self.schema).where(F.col(W) != 0))
+
+
+def union(parts: Sequence[DataFrame]) -> DataFrame | None:
+    return reduce(DataFrame.unionByName, parts) if parts else None
+
+
+def renamed(frame: DataFrame, prefix: str) -> DataFrame:
+    return frame.select(*(F.col(n).alias(prefix + n) for n in frame.columns))

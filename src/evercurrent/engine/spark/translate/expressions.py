@@ -1,0 +1,136 @@
+"""Terms to columns of Spark.
+
+Law. `column(t, scope)` evaluated by Spark on a row is the value of `t` on that row, or fails where `t` fails: Spark's
+functions in ANSI mode are what the term language means by their names. `scope` maps names of columns to columns with
+generated names; no name and no text of a user is ever parsed by Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import functions as F
+
+from evercurrent.data.types import Binary, Decimal, Float, Integer, Null, String, Struct, Timestamp, Type
+from evercurrent.engine.spark.translate.calls import higher_order, native
+from evercurrent.engine.spark.translate.literals import literal
+from evercurrent.engine.spark.translate.opaque_functions import applied
+from evercurrent.engine.spark.translate.types import spark_type
+from evercurrent.engine.spark.zeros import one_zero
+from evercurrent.errors import InternalError
+from evercurrent.term.nodes import (
+    Apply,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Field,
+    Lambda,
+    Literal,
+    Nested,
+    Record,
+    Term,
+    Variable,
+)
+
+Scope = Mapping[str, SparkColumn]
+
+
+def column(t: Term, scope: Scope) -> SparkColumn:
+    """The column that a term stands for."""
+    match t:
+        case Literal(value, type):
+            return literal(value, type)
+        case Column(name) | Variable(name):
+            return scope[name]
+        case Field(of, name):
+            return column(of, scope).getField(_member(of.type, name))
+        case Call(name, args) if any(isinstance(a, Lambda) for a in args):
+            return higher_order(name, [_argument(a, scope) for a in args], t)
+        case Call(name, args):
+            return native(name, tuple(column(a, scope) for a in args), t)
+        case Case(branches, otherwise, type):
+            return _case(branches, otherwise, type, scope)
+        case Cast(of, type, strict):
+            return cast(column(of, scope), of.type, type, strict)
+        case Record(members, type):
+            parts = [column(m, scope).alias(name) for name, m in members]
+            return F.struct(*parts).cast(spark_type(type))
+        case Apply(args=args):
+            return applied(t, [typed(a, scope) for a in args])
+        case Lambda() | Nested():
+            raise InternalError(f"{t!r} cannot stand alone in a program")
+        case _:
+            assert_never(t)
+
+
+def typed(t: Term, scope: Scope) -> SparkColumn:
+    """The column of a term, in exactly its type."""
+    return column(t, scope).cast(spark_type(t.type))
+
+
+def _member(of: Type, name: str) -> str:
+    assert isinstance(of, Struct)
+    position = of.position(name)
+    assert position is not None
+    return of.members[position].name
+
+
+def _argument(a: Term, scope: Scope) -> object:
+    """A column, or for a lambda the Python function that Spark's own functions take."""
+    if not isinstance(a, Lambda):
+        return column(a, scope)
+    names = [p.name for p in a.parameters]
+
+    def body(*values: SparkColumn) -> SparkColumn:
+        return typed(a.body, {**scope, **dict(zip(names, values, strict=True))})
+
+    def one(x: SparkColumn) -> SparkColumn:
+        return body(x)
+
+    def two(x: SparkColumn, y: SparkColumn) -> SparkColumn:
+        return body(x, y)
+
+    def three(x: SparkColumn, y: SparkColumn, z: SparkColumn) -> SparkColumn:
+        return body(x, y, z)
+
+    # Spark looks at the signature to learn how many values to hand over.
+    return {1: one, 2: two, 3: three}[len(names)]
+
+
+def _case(branches: tuple[tuple[Term, Term], ...], otherwise: Term, type: Type, scope: Scope) -> SparkColumn:
+    target = spark_type(type)
+    result: SparkColumn | None = None
+    for condition, value in branches:
+        c, v = column(condition, scope), column(value, scope).cast(target)
+        result = F.when(c, v) if result is None else result.when(c, v)
+    last = column(otherwise, scope).cast(target)
+    return last if result is None else result.otherwise(last)
+
+
+def cast(c: SparkColumn, source: Type, target: Type, strict: bool = True) -> SparkColumn:
+    match source, target:
+        case (Null(), _):
+            return F.lit(None).cast(spark_type(target))
+        case String(), Binary():
+            return F.encode(c, "UTF-8")
+        case (Integer(), Timestamp()) if strict:
+            return c.cast(spark_type(target))
+        case _:
+            made = c.cast(spark_type(target)) if strict else c.try_cast(spark_type(target))
+            return made if source == target else one_zero(made, target)
+
+
+def ring_type(t: Type) -> str:
+    """The type in which accumulators of this type are computed."""
+    match t:
+        case Integer():
+            return "decimal(38,0)"
+        case Decimal(_, scale):
+            return f"decimal(38,{scale})"
+        case Float():
+            return "double"
+        case _:
+            raise InternalError(f"{t} is not summed")

@@ -1,0 +1,120 @@
+"""Classes come into a database, and leave it: `db.odl`, `db.drop_class`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.callables import require_callable
+from evercurrent.catalog.classes import Schema
+from evercurrent.catalog.extents import tables_of
+from evercurrent.catalog.without_classes import defines_anew, without_classes
+from evercurrent.errors import QueryError
+from evercurrent.frontend.odl.resolve import classes_of
+from evercurrent.frontend.oql.names import NAMES
+from evercurrent.objects.space import Space
+from evercurrent.session.installation import defining, install
+from evercurrent.session.oql import translated_anew
+from evercurrent.session.tables import Table
+
+if TYPE_CHECKING:
+    from evercurrent.session.session import Session
+
+
+def declare(
+    session: Session,
+    text: str,
+    operations: Mapping[str, Callable[..., Any]] | None = None,
+    replacing: bool = False,
+) -> None:
+    """Add the classes of an ODL text; those that are there already are replaced, or refused."""
+    for name, function in (operations or {}).items():
+        require_callable(function, f"operation {name}")
+    with defining(session):
+        before = session.catalog.schema
+        made = classes_of(text, before, operations, replacing)
+        gone = [name for name in before.classes if made.classes[name] is not before.classes[name]]
+    if gone:
+        drop_classes(session, gone)
+    with defining(session):
+        left = session.catalog.schema
+        new = {name: c for name, c in made.classes.items() if name not in left.classes}
+        add_classes(session, Schema({**left.classes, **new}))
+
+
+def declare_entities(session: Session, given: tuple[Any, ...]) -> list[type[Any]]:
+    """Add classes that are written in Python; the classes whose objects are the database's."""
+    from evercurrent.objects.classes.entities import bodies_of, schema_of
+
+    with defining(session):
+        schema = schema_of(given, session.catalog.schema)
+        if session.space is None:
+            attach(session)
+        assert session.space is not None
+        before = dict(session.space.bodies)
+        session.space.bodies.update(bodies_of(given))
+        try:
+            add_classes(session, schema)
+        except BaseException:
+            session.space.bodies = before
+            raise
+    found = [session.space.kinds[c.__entity__.name].cls for c in given]
+    for entity, made in zip(given, found, strict=True):
+        entity.__entity__.made = made
+    return found
+
+
+def attach(session: Session) -> Space:
+    """Give the database room for objects; the engine reads what they hold off them."""
+    space = session.space = Space(session)
+    session.maintenance.lender = space.lender
+    return space
+
+
+def add_classes(session: Session, schema: Schema) -> None:
+    """Make a larger schema the database's. Whatever fails has changed nothing."""
+    catalog = session.catalog
+    new = [name for name in schema.classes if name not in catalog.schema.classes]
+    tables = dict(catalog.tables)
+    for name in new:
+        for table in tables_of(schema, name):
+            key = table.name.lower()
+            if catalog.relation(key) is not None:
+                kind = "table" if key in catalog.tables else "view"
+                raise QueryError(
+                    f"class {name} needs a table {table.name}, and there is already a {kind} of this name",
+                    place=schema.classes[name].place,
+                    hint="give the class another extent",
+                )
+            tables[key] = table
+    space = session.space
+    if space is None:
+        space = attach(session)
+    before = space.schema
+    try:
+        space.add(schema)
+        catalog = replace(catalog, tables=tables, schema=schema)
+        # Which function an operation is, is written out in the views that call it.
+        install(session, translated_anew(catalog) if defines_anew(schema, new) else catalog)
+    except BaseException:
+        space.remove(before)
+        raise
+
+
+def drop_classes(session: Session, names: list[str]) -> None:
+    """Drop classes with their objects; refused where other classes, views or assertions need them."""
+    with defining(session):
+        lost = set(session.catalog.objects) - set(without_classes(session.catalog, names).objects)
+        space = session.space
+        assert space is not None
+    with space.changing():
+        for name in names:
+            for thing in list(space.kinds[name]):
+                space.delete(thing)
+        for name in lost:
+            Table(session, NAMES).delete({"name": name})
+    with defining(session):
+        catalog = without_classes(session.catalog, names)
+        space.remove(catalog.schema)
+        install(session, catalog)

@@ -1,0 +1,64 @@
+"""Declared keys: no two objects of a class, or of what extends it, have the same values there. A nil is in no key.
+
+As with every constraint, the net change is judged, at the end: a key may pass from one object to another.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.errors import ConstraintError
+from evercurrent.objects.classes.kinds import Key
+from evercurrent.objects.handles import Object
+from evercurrent.rows.patch import Patch
+
+if TYPE_CHECKING:
+    from evercurrent.objects.work import Work
+
+
+def key_patches(work: Work) -> list[Patch]:
+    """The patches of all keys that the transaction changes."""
+    before: dict[Key, dict[Any, Object]] = {}
+    after: dict[Key, dict[Any, Object]] = {}
+    for thing, values in work.dirty.items():
+        kind = thing._kind
+        if not kind.keys:
+            continue
+        where = {f.name: i for i, f in enumerate(f for f in kind.fields if f.in_row)}
+        for key in kind.keys:
+            if values is not None:
+                old = tuple(values[where[n]] for n in key.names)
+                if None not in old:
+                    before.setdefault(key, {})[old] = thing
+            if not thing._gone:
+                new = key_of(key, thing)
+                if None in new:
+                    continue
+                claimed = after.setdefault(key, {})
+                if new in claimed:
+                    raise clash(key, new, claimed[new], thing)
+                claimed[new] = thing
+    patches = []
+    for key in before.keys() | after.keys():
+        gone, come = before.get(key, {}), after.get(key, {})
+        for value, thing in come.items():
+            holder = key.objects.get(value)
+            if holder is not None and holder is not thing and value not in gone:
+                raise clash(key, value, holder, thing)
+        patches.append(Patch(key.objects, gone, come))
+    return patches
+
+
+def key_of(key: Key, thing: Object) -> tuple[Any, ...]:
+    kind = thing._kind
+    return tuple(kind.named[n].get(thing) for n in key.names)
+
+
+def clash(key: Key, value: tuple[Any, ...], one: Object, other: Object) -> ConstraintError:
+    shown = ", ".join(f"{n} = {v!r}" for n, v in zip(key.names, value, strict=True))
+    return ConstraintError(
+        f"{key.declaring.name}: the key ({', '.join(key.names)}) is there more than once: {shown} [{key.constraint}]",
+        constraint=key.constraint,
+        rows=[one, other],
+        hint="the transaction was undone",
+    )

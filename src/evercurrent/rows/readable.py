@@ -1,0 +1,95 @@
+"""What tables, views and results of queries have in common: rows to be read, counted, shown and exported."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.data.types import Member
+from evercurrent.data.zset import Row
+from evercurrent.rows.conversion import Fields, give_rows
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+
+class Rows(ABC):
+    """Rows with named, typed columns."""
+
+    @property
+    @abstractmethod
+    def schema(self) -> tuple[Member, ...]:
+        """The columns: each with its `name`, `type` and whether it is `nullable`."""
+
+    @abstractmethod
+    def _internal(self, pending: bool = False) -> Iterator[Row]:
+        """The rows in internal representation, in the order in which they are read."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return [field.name for field in self.schema]
+
+    def rows(self, *, pending: bool = False) -> list[Row]:
+        """All rows, as tuples.
+
+        Inside a transaction these are the committed ones; with `pending` those that it would leave behind.
+        """
+        return give_rows(self.schema, self._internal(pending))
+
+    def head(self, count: int = 10) -> list[Row]:
+        """The first rows."""
+        return give_rows(self.schema, islice(self._internal(), count))
+
+    def to_dicts(self, *, pending: bool = False) -> list[dict[str, Any]]:
+        """All rows, as dictionaries from column to value."""
+        names = self.columns
+        return [dict(zip(names, row, strict=True)) for row in self.rows(pending=pending)]
+
+    def arrow(self, *, pending: bool = False) -> pyarrow.Table:
+        """All rows as an Arrow table."""
+        from evercurrent.rows.export import arrow_table
+
+        return arrow_table(self.schema, self._internal(pending))
+
+    def pandas(self, *, pending: bool = False) -> pandas.DataFrame:
+        """All rows as a pandas frame. Integer and boolean columns with NULLs have pandas' nullable types."""
+        from evercurrent.rows.export import pandas_frame
+
+        return pandas_frame(self.schema, self._internal(pending))
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows())
+
+    def _title(self) -> str:
+        return ""
+
+    def __str__(self) -> str:
+        from evercurrent.display import table_text
+
+        return table_text(self._title(), self.schema, self.head(20), len(self))
+
+    def _repr_html_(self) -> str:
+        from evercurrent.display import table_html
+
+        return table_html(self._title(), self.schema, self.head(20), len(self))
+
+
+def count_text(count: int) -> str:
+    """How many rows, in words.
+
+    >>> count_text(1), count_text(1200)
+    ('1 row', '1,200 rows')
+    """
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def signature(fields: Fields) -> str:
+    """Columns with their types, for one line."""
+    return ", ".join(f"{f.name} {f.type}" for f in fields)

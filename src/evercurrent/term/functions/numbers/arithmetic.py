@@ -1,0 +1,414 @@
+"""+ - * / DIV % and the unary minus, on numbers, dates, times of day, timestamps and intervals.
+
+Integers keep their type, and leaving its range is an error. Decimals are scaled integers: a sum is brought to one scale,
+a product just multiplies, and where the result's precision was not cut nothing can overflow and nothing is checked.
+Floats follow IEEE 754, except that dividing by zero is an error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from evercurrent.data.types import (
+    BIGINT,
+    DATE,
+    DAYS,
+    DOUBLE,
+    INT,
+    MICROS,
+    TIME,
+    TIMESTAMP,
+    Date,
+    Decimal,
+    Float,
+    Integer,
+    Interval,
+    Null,
+    String,
+    Time,
+    Timestamp,
+    Type,
+    is_numeric,
+)
+from evercurrent.data.values import NAN, canonical_float, float32
+from evercurrent.term.functions.calendar import (
+    MICRO,
+    MICROS_PER_DAY,
+    add_days,
+    add_micros,
+    add_months,
+    add_to_time,
+    micros_of_day,
+)
+from evercurrent.term.functions.coerce import (
+    common_of_two,
+    decimal_of,
+    decimal_product,
+    decimal_quotient,
+    decimal_remainder,
+    decimal_sum,
+)
+from evercurrent.term.functions.exact import (
+    POWERS,
+    checked_decimal,
+    checked_integer,
+    divide_half_up,
+    remainder,
+    rescale,
+    significant,
+    to_scale,
+    truncated,
+)
+from evercurrent.term.functions.failures import division_by_zero, overflow
+from evercurrent.term.functions.function import Function, Signature, TypeMismatch, Types
+from evercurrent.term.functions.numbers.arithmetic_source import (
+    python_div,
+    python_mul,
+    python_neg,
+    python_sum,
+)
+from evercurrent.term.functions.signatures import count, number_or_interval, numeric
+
+Binary = Callable[[Any, Any], Any]
+
+
+# --- typing ------------------------------------------------------------------------------------------------
+
+
+def _numbers(types: Types, rule: Callable[[Decimal, Decimal], Decimal]) -> Signature:
+    """Two numbers: decimals (and integers beside them) by the rule, all else by the common type."""
+    a, b = types
+    if isinstance(a, Null | String) and isinstance(b, Null | String):
+        a = b = DOUBLE
+    elif not isinstance(a, Decimal) or not isinstance(b, Decimal):
+        if isinstance(a, Decimal) and isinstance(b, Integer):
+            b = decimal_of(b)
+        elif isinstance(b, Decimal) and isinstance(a, Integer):
+            a = decimal_of(a)
+        else:
+            a = b = common_of_two(a, b)
+    if isinstance(a, Decimal) and isinstance(b, Decimal):
+        return Signature((a, b), rule(a, b))
+    if not is_numeric(a):
+        raise TypeMismatch(f"{types[0]} and {types[1]} are not numbers")
+    return Signature((a, b), a)
+
+
+def _is_interval(t: Type) -> bool:
+    return isinstance(t, Interval)
+
+
+def _joint(a: Interval, b: Interval) -> Interval:
+    if a.unit != b.unit:
+        raise TypeMismatch(f"{a} and {b} do not go together")
+    return a if a == b else Interval(a.unit)
+
+
+def _shifted(day: Type, by: Type) -> Signature:
+    """A date or timestamp moved by a number of days or an interval."""
+    match day, by:
+        case Date(), Integer(8 | 16 | 32):
+            return Signature((DATE, INT), DATE)
+        case Date(), (Interval("months") | Interval("micros", days=True)):
+            return Signature((DATE, by), DATE)
+        case Date(), Interval("micros"):
+            return Signature((TIMESTAMP, MICROS), TIMESTAMP)
+        case Time(), Interval("micros", days):
+            # Whole days leave the digits of a time; what may have seconds may have their fractions.
+            return Signature((day, by), day if days else TIME)
+        case Time(), Null():
+            return Signature((day, MICROS), day)
+        case Timestamp(), Interval():
+            return Signature((day, by), day)
+        case _:
+            raise TypeMismatch(f"{by} cannot be added to {day}")
+
+
+def _infer_add(types: Types) -> Signature:
+    count(types, 2)
+    match types:
+        case (Date() | Time() | Timestamp() as day, by):
+            return _shifted(day, by)
+        case (by, Date() | Time() | Timestamp() as day):
+            shift = _shifted(day, by)
+            return Signature(shift.args[::-1], shift.result)
+        case (Interval() as a, Interval() as b):
+            t = _joint(a, b)
+            return Signature((t, t), t)
+        case (Interval() as a, Null()) | (Null(), Interval() as a):
+            return Signature((a, a), a)
+        case _:
+            return _numbers(types, decimal_sum)
+
+
+def _infer_sub(types: Types) -> Signature:
+    count(types, 2)
+    match types:
+        case (Date(), Date()):
+            return Signature(types, DAYS)
+        case (Date() | Timestamp() as a, Date() | Timestamp() as b):
+            t = common_of_two(a, b)
+            return Signature((t, t), MICROS)
+        case (Date() | Timestamp() as a, String()) | (String(), Date() | Timestamp() as a):
+            return Signature((a, a), DAYS if a == DATE else MICROS)
+        case (Time() as a, Time() | String() | Null() as b) | (String() | Null() as b, Time() as a):
+            t = common_of_two(a, b)
+            return Signature((t, t), MICROS)
+        case (Date() | Time() | Timestamp() as day, by):
+            return _shifted(day, by)
+        case (Interval() as a, Interval() as b):
+            t = _joint(a, b)
+            return Signature((t, t), t)
+        case (Interval() as a, Null()) | (Null(), Interval() as a):
+            return Signature((a, a), a)
+        case _:
+            return _numbers(types, decimal_sum)
+
+
+def _scaling(t: Type) -> Type:
+    """A factor of an interval: exact numbers stay, others are DOUBLE."""
+    return t if isinstance(t, Integer | Decimal) else DOUBLE if isinstance(t, Float) else numeric(t)
+
+
+def _infer_mul(types: Types) -> Signature:
+    count(types, 2)
+    match types:
+        case (Interval(unit) as a, b):
+            return Signature((a, _scaling(b)), Interval(unit))
+        case (b, Interval(unit) as a):
+            return Signature((_scaling(b), a), Interval(unit))
+        case _:
+            return _numbers(types, decimal_product)
+
+
+def _infer_div(types: Types) -> Signature:
+    count(types, 2)
+    a, b = types
+    if isinstance(a, Interval):
+        return Signature((a, _scaling(b)), Interval(a.unit))
+    if isinstance(a, Decimal | Integer | Null) and isinstance(b, Decimal | Integer | Null):
+        if isinstance(a, Decimal) or isinstance(b, Decimal):
+            return _numbers(types, decimal_quotient)
+    numeric(a, 0), numeric(b, 1)
+    return Signature((DOUBLE, DOUBLE), DOUBLE)
+
+
+def _infer_idiv(types: Types) -> Signature:
+    count(types, 2)
+    if isinstance(types[0], Interval) and isinstance(types[1], Interval):
+        t = _joint(types[0], types[1])
+        return Signature((t, t), BIGINT)
+    args = tuple(BIGINT if isinstance(t, Integer | Null | String) else t for t in types)
+    if any(isinstance(t, Decimal) for t in args) and not any(isinstance(t, String | Float) for t in types):
+        return Signature(_numbers(types, decimal_quotient).args, BIGINT)
+    if args != (BIGINT, BIGINT):
+        raise TypeMismatch(f"DIV needs integers or decimals, not {types[0]} and {types[1]}")
+    return Signature(args, BIGINT)
+
+
+def _infer_mod(types: Types) -> Signature:
+    count(types, 2)
+    return _numbers(types, decimal_remainder)
+
+
+def _infer_neg(types: Types) -> Signature:
+    count(types, 1)
+    t = number_or_interval(types[0])
+    return Signature((t,), t)
+
+
+# --- meaning -----------------------------------------------------------------------------------------------
+
+
+def _float_result(t: Float, f: Binary) -> Binary:
+    if t.bits == 32:
+        return lambda a, b: float32(f(a, b))
+
+    def double(a: float, b: float) -> float:
+        return canonical_float(f(a, b))
+
+    return double
+
+
+def _sum(sign: int) -> Callable[[Types, Type], Binary]:
+    def implement(types: Types, result: Type) -> Binary:
+        plain: Binary = (lambda a, b: a + b) if sign > 0 else (lambda a, b: a - b)
+        match types, result:
+            case _, Integer():
+                return lambda a, b: checked_integer(result, plain(a, b))
+            case _, Float():
+                return _float_result(result, plain)
+            case (Decimal(scale=s), Decimal(scale=t)), Decimal(scale=u):
+                # At the larger scale the sum is exact; cut results are then rounded once.
+                m = max(s, t)
+                x, y = POWERS[m - s], POWERS[m - t] * sign
+                return lambda a, b: checked_decimal(result, rescale(a * x + b * y, m, u))
+            case (Date(), Date()), _:
+                return lambda a, b: (a.toordinal() - b.toordinal()) * MICROS_PER_DAY
+            case (Timestamp(), Timestamp()), _:
+                return lambda a, b: (a - b) // MICRO
+            case (Time(), Time()), _:
+                return lambda a, b: micros_of_day(a) - micros_of_day(b)
+            case (Interval(), Interval()), Interval():
+                return lambda a, b: _checked_interval(result, plain(a, b))
+            case (by, Date() | Time() | Timestamp() as day), _:
+                shift = _shifter(day, by)
+                return lambda a, b: shift(b, a)
+            case (day, by), _:
+                shift = _shifter(day, by)
+                return shift if sign > 0 else lambda a, b: shift(a, -b)
+            case _:
+                raise AssertionError(types)
+
+    return implement
+
+
+def _shifter(day: Type, by: Type) -> Binary:
+    match day, by:
+        case _, Interval("months"):
+            return add_months
+        case Date(), Interval():
+            return lambda a, b: add_days(a, b // MICROS_PER_DAY)
+        case Date(), _:
+            return add_days
+        case Time(), _:
+            return add_to_time
+        case _:
+            return add_micros
+
+
+def _checked_interval(t: Interval, value: int) -> int:
+    return checked_integer(Integer(32 if t.unit == "months" else 64), value)
+
+
+def _round_half_up(x: float) -> int:
+    if x != x or math.isinf(x):
+        overflow("INTERVAL")
+    return math.floor(abs(x) + 0.5) * (1 if x >= 0 else -1)
+
+
+def _scaled_interval(result: Interval, factor: Type, divide: bool) -> Binary:
+    def scale(interval: int, by: Any) -> int:
+        if divide and by == 0:
+            division_by_zero()
+        match factor:
+            case Float():
+                value = _round_half_up(interval / by if divide else interval * by)
+            case Decimal(scale=s):
+                value = (
+                    divide_half_up(interval * POWERS[s], by)
+                    if divide
+                    else divide_half_up(interval * by, POWERS[s])
+                )
+            case _:
+                value = divide_half_up(interval, by) if divide else interval * by
+        return _checked_interval(result, value)
+
+    return scale
+
+
+def _implement_mul(types: Types, result: Type) -> Binary:
+    match types, result:
+        case (Interval(), factor), Interval():
+            return _scaled_interval(result, factor, divide=False)
+        case (factor, Interval()), Interval():
+            scale = _scaled_interval(result, factor, divide=False)
+            return lambda a, b: scale(b, a)
+        case _, Integer():
+            return lambda a, b: checked_integer(result, a * b)
+        case _, Float():
+            return _float_result(result, lambda a, b: a * b)
+        case (Decimal(scale=s), Decimal(scale=t)), Decimal(scale=u):
+            return lambda a, b: checked_decimal(result, to_scale(*significant(a * b, s + t), u))
+        case _:
+            raise AssertionError(types)
+
+
+def _implement_div(types: Types, result: Type) -> Binary:
+    match types, result:
+        case (Interval(), factor), Interval():
+            return _scaled_interval(result, factor, divide=True)
+        case (Decimal(scale=s), Decimal(scale=t)), Decimal(scale=u):
+            # Spark finds 38 fractional digits first, and rounds those.
+            up = POWERS[38 - s + t]
+
+            def divide_decimals(a: int, b: int) -> int:
+                if b == 0:
+                    division_by_zero()
+                return checked_decimal(result, rescale(divide_half_up(a * up, b), 38, u))
+
+            return divide_decimals
+        case _:
+            return divide
+
+
+def divide(a: float, b: float) -> float:
+    if b == 0:
+        division_by_zero()
+    return canonical_float(a / b)
+
+
+def _implement_idiv(types: Types, result: Type) -> Binary:
+    x, y = to_one_scale(types)
+
+    def quotient(a: int, b: int) -> int:
+        if b == 0:
+            division_by_zero()
+        return checked_integer(BIGINT, truncated(a * x, b * y))
+
+    return quotient
+
+
+def to_one_scale(types: Types) -> tuple[int, int]:
+    match types:
+        case (Decimal(scale=s), Decimal(scale=t)):
+            m = max(s, t)
+            return POWERS[m - s], POWERS[m - t]
+        case _:
+            return 1, 1
+
+
+def _implement_mod(types: Types, result: Type) -> Binary:
+    if isinstance(result, Float):
+
+        def modulo(a: float, b: float) -> float:
+            if b == 0:
+                division_by_zero()
+            return NAN if math.isinf(a) or a != a or b != b else math.fmod(a, b) + 0.0
+
+        return modulo
+    x, y = to_one_scale(types)
+    m = max((t.scale for t in types if isinstance(t, Decimal)), default=0)
+
+    def rest(a: int, b: int) -> int:
+        if b == 0:
+            division_by_zero()
+        r = remainder(a * x, b * y)
+        return checked_decimal(result, rescale(r, m, result.scale)) if isinstance(result, Decimal) else r
+
+    return rest
+
+
+def _implement_neg(types: Types, result: Type) -> Callable[[Any], Any]:
+    match result:
+        case Integer():
+            return lambda a: checked_integer(result, -a)
+        case Interval():
+            return lambda a: _checked_interval(result, -a)
+        case Float():
+            return lambda a: canonical_float(-a)
+        case _:
+            return lambda a: -a
+
+
+FUNCTIONS = (
+    Function("add", _infer_add, _sum(1), python=python_sum("+"), fails=True),
+    Function("sub", _infer_sub, _sum(-1), python=python_sum("-"), fails=True),
+    Function("mul", _infer_mul, _implement_mul, python=python_mul, fails=True),
+    Function("div", _infer_div, _implement_div, python=python_div, fails=True),
+    Function("idiv", _infer_idiv, _implement_idiv, fails=True),
+    Function("mod", _infer_mod, _implement_mod, fails=True),
+    Function("neg", _infer_neg, _implement_neg, python=python_neg, fails=True),
+)

@@ -1,0 +1,150 @@
+"""What of a design waits until somebody reads, and under which names it lies meanwhile.
+
+    lazy      the views have a program of their own, `later`; nothing of it runs at a commit
+              queued\\0G\\0T     what has come to the input T since somebody last read a view of the group G
+              later\\0S         its store S: as it was then
+    hybrid    the states of a keyed relation move with every batch, the relation and what follows from it do not
+              waits\\0G\\0S      what has come to the store S since then: part of S, and listed a second time
+              waits\\0G\\0rows   what other sources have moved of a view's rows meanwhile: not told to anyone yet
+
+What is listed twice are the same files, so to wait costs nothing. All of it is part of the snapshot of a version: a batch is
+in these stores exactly if it is in the tables, and who reads a version finds there what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.delta.analyses.deferral import deferred
+from evercurrent.delta.program import Fixpoint, Program
+from evercurrent.design.compile import Design, hybrid_relations
+from evercurrent.engine.spark.kernel.fixpoint import loop_stores
+from evercurrent.engine.spark.storage.file_schema import Schema, Shape, row_schema
+from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.warehouse.deferred.groups import Kind, hybrid_groups, lazy_groups, row_types
+from evercurrent.warehouse.maintenance.program_parts import policies, rows_store, view_store
+
+if TYPE_CHECKING:
+    from evercurrent.warehouse.core import Core
+    from evercurrent.warehouse.maintenance.update import Moved
+
+LATER = "later\0"
+
+
+class Waiting:
+    """What waits, as far as the definitions say."""
+
+    def __init__(self, catalog: Catalog, design: Design) -> None:
+        self.catalog = catalog
+        self.design = design
+        program = design.program
+        hybrid = {
+            r
+            for r in hybrid_relations(catalog, program)
+            if set(policies(program, catalog, r)) == {"incremental"}  # others may be made anew by any batch
+        }
+        self.held = deferred(program, hybrid, (), last=True)
+        self.groups = (*lazy_groups(design), *hybrid_groups(program, self.held))
+        self.by_view = {name: group for group in self.groups for name in group.views}
+
+    def kind(self, view: str) -> Kind | None:
+        """In which way a view, by its exact name, may be behind."""
+        return self.by_view[view].kind if view in self.by_view else None
+
+    def schemas(self) -> dict[str, Schema]:
+        """The stores that are there beside those of the program, each with its columns."""
+        found = {name: schema for group in self.groups for name, schema in group.schemas()}
+        return found | {LATER + name: schema for name, schema in program_schemas(self.design.later).items()}
+
+
+def program_schemas(program: Program) -> dict[str, Schema]:
+    """The stores of a program, each with its columns: states, bags, loops and the rows of relations."""
+    found: dict[str, Schema] = {}
+    for state in program.states:
+        shape = Shape(state)
+        found[state.name] = shape.schema
+        found |= {shape.bag_store(i): shape.bag_schema(i) for i in shape.bags}
+    for r in program.relations:
+        if isinstance(r, Fixpoint):
+            found |= {store: row_schema([c.type for c in loop.columns]) for store, loop in loop_stores(r)}
+    found |= {f"rows\0{name}": row_schema(types) for name, types in row_types(program).items()}
+    return found
+
+
+def later_design(design: Design) -> Design:
+    """The program of the lazy views as a design of its own: of what they read no rows are kept."""
+    program = replace(design.later, views={n: r for n, r in design.later.views.items() if n in design.lazy})
+    return replace(design, program=program, later=Program((), ()), lazy=frozenset())
+
+
+def by_changes(catalog: Catalog, design: Design) -> Catalog:
+    """The catalog as the program of the lazy views has it: what they read moves by the net change, whatever its policy."""
+    own = {
+        k: replace(v, policy="incremental") for k, v in catalog.views.items() if v.name in design.later.views
+    }
+    return replace(catalog, views={**catalog.views, **own})
+
+
+def is_shared(store: str) -> bool:
+    """Whether a store holds rows of a table, or of a view that no program keeps: those are there once."""
+    return store.startswith(("table\0", "aside\0", "view\0"))
+
+
+def later(core: Core, snapshot: Snapshot) -> Core:
+    """A warehouse in which lazy views are all that there is, over the tables of a snapshot."""
+    from evercurrent.warehouse.core import Core as Apart
+
+    made = Apart(core.engine)
+    made.progress = core.progress
+    made.version = core.version
+    made.catalog = by_changes(core.waiting.catalog, core.waiting.design)
+    made.design = later_design(core.waiting.design)
+    own = {n.removeprefix(LATER): s for n, s in snapshot.stores.items() if n.startswith(LATER)}
+    shared = {n: s for n, s in snapshot.stores.items() if is_shared(n)}
+    made.snapshot = Snapshot({**shared, **own}, snapshot.definitions, snapshot.sources)
+    return made
+
+
+def bare(core: Core) -> Core:
+    """A warehouse in which no view is kept, over the present tables."""
+    from evercurrent.warehouse.core import Core as Apart
+
+    made = Apart(core.engine)
+    made.progress = core.progress
+    made.version = core.version
+    made.catalog = core.waiting.catalog
+    made.design = replace(
+        core.waiting.design, program=Program((), ()), later=Program((), ()), lazy=frozenset()
+    )
+    stores = {n: s for n, s in core.snapshot.stores.items() if is_shared(n)}
+    made.snapshot = Snapshot(stores, core.snapshot.definitions, core.snapshot.sources)
+    return made
+
+
+def put_by(core: Core, inputs: Mapping[str, Segment], moved: Moved) -> None:
+    """Let what a batch has brought to those who wait lie for them; a view that has moved by half has not changed yet."""
+    changes = {core.catalog.tables[key].name: s for key, s in inputs.items() if s.rows}
+    changes |= {name: s for name, s in moved.views.items() if name in core.waiting.design.recomputed}
+    for group in core.waiting.groups:
+        for r in group.inputs:
+            if r.name in changes:
+                moved.added[group.queue(r.name)] = changes[r.name]
+        for store in group.states:
+            if store in moved.added:
+                moved.added[group.queue(store)] = moved.added[store]
+        for relation, names in group.relations.items() if group.kind == "hybrid" else ():
+            halves = [moved.views.pop(name, EMPTY) for name in names]
+            if halves[0].rows:
+                moved.added[group.queue(rows_store(group.program, relation))] = halves[0]
+
+
+def rows_of(design: Design, view: str) -> str:
+    """The store that holds the rows of a view, by its exact name."""
+    if view in design.lazy:
+        return LATER + rows_store(design.later, design.later.views[view])
+    relation = design.program.views.get(view)
+    return view_store(view) if relation is None else rows_store(design.program, relation)

@@ -1,0 +1,204 @@
+"""Classes on a warehouse: their ODL is a definition, and so is what each operation means.
+
+    classes      "person, employee"    the ODL of both
+    operation    "employee.yearly"     the term of its function, and the name `module:qualname` if it has one
+
+Late binding is written out in the views that call an operation, so views in OQL are translated anew whenever classes or operations
+change; a view whose query stays the same keeps all that is kept of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evercurrent.calculus.codec import encode
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.classes import Operation, Schema
+from evercurrent.catalog.extents import tables_of
+from evercurrent.catalog.without_classes import without_classes
+from evercurrent.data.types import Reference
+from evercurrent.engine.spark.translate.types import require_stored
+from evercurrent.errors import EvercurrentError, QueryError
+from evercurrent.frontend.odl.resolve import bind
+from evercurrent.frontend.odl.show import odl
+from evercurrent.frontend.oql.names import NAMES
+from evercurrent.oql_views.methods import capturing
+from evercurrent.oql_views.stored_operations import SELF, KeptOperation
+from evercurrent.session.oql import translated_anew
+from evercurrent.term.handed_over import HandedOver
+from evercurrent.term.located import can_be_found, path_of
+from evercurrent.term.nodes import Variable
+from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.definitions.drafts import Definition, change, named, together
+
+if TYPE_CHECKING:
+    from evercurrent.warehouse.database import Warehouse
+
+
+def with_classes(catalog: Catalog, schema: Schema) -> Catalog:
+    """The catalog with a larger schema, and the tables of the classes that are new."""
+    new = [name for name in schema.classes if name not in catalog.schema.classes]
+    catalog = replace(catalog, schema=schema)
+    for name in new:
+        for table in tables_of(schema, name):
+            if catalog.relation(table.name) is not None:
+                raise QueryError(
+                    f"class {name} needs a table {table.name}, and there is already a relation of this name",
+                    place=schema.classes[name].place,
+                    hint="give the class another extent",
+                )
+            catalog = catalog.with_table(table)
+    return catalog
+
+
+def stored(catalog: Catalog, before: Catalog) -> Catalog:
+    """The catalog, if all that is new in its tables can be kept."""
+    for key, table in catalog.tables.items():
+        if table is not before.tables.get(key):
+            for c in table.columns:
+                require_stored(c.type)
+    return catalog
+
+
+def create_classes(core: Core, schema: Schema, text: str) -> None:
+    """Declare classes: their tables, their ODL among the definitions, and what their operations mean."""
+    before = core.catalog
+    new = [name for name in schema.classes if name not in before.schema.classes]
+    names = [f"{n}.{o.name}" for n in new for o in schema.classes[n].operations]
+    schema, operations = keeping(schema, names, core.functions)
+    catalog = stored(with_classes(before, schema), before)
+    classes = {"kind": "classes", "name": ", ".join(new), "text": text, "policy": None}
+    change(core, translated_anew(catalog), "CREATE CLASS", classes, *operations)
+
+
+def drop_classes(db: Warehouse, names: list[str]) -> None:
+    """Drop classes with their objects; refused where other classes, views or assertions need them."""
+    db._require_no_transaction("DROP CLASS")
+    without_classes(db._core.catalog, names)
+    delete_objects(db, names)
+    without(db._core, names)
+
+
+def replace_classes(db: Warehouse, schema: Schema, names: list[str]) -> None:
+    """Put classes of a larger schema in the place of those that are there under these names, whose objects go."""
+    core = db._core
+    db._require_no_transaction("CREATE CLASS")
+    stored(with_classes(without_classes(core.catalog, names), schema), core.catalog)  # or nothing is deleted
+    delete_objects(db, names)
+    with together(core):
+        without(core, names)
+        left = core.catalog.schema.classes
+        new = {n: c for n, c in schema.classes.items() if n not in left}
+        create_classes(core, Schema({**left, **new}), odl(Schema(new)))
+
+
+def delete_objects(db: Warehouse, names: list[str]) -> None:
+    """Delete the objects that others may refer to, those of classes that extend one that stays; the others go with their tables."""
+    schema = db._core.catalog.schema
+    special = [n for n in names if (parent := schema.classes[n].parent) is not None and parent not in names]
+    lost = [n for n, of in db._core.catalog.objects.items() if of in names]
+    if special or lost:
+        with db.transaction():
+            for thing in [t for n in special for t in db.extent(n)]:
+                db.delete(thing)
+            for name in lost:
+                db.table(NAMES).delete({"name": name})
+
+
+def without(core: Core, names: list[str]) -> None:
+    """Take classes out of the catalog and of the definitions."""
+    before = core.catalog
+    catalog = without_classes(before, names)
+    dropped = {("object", n) for n in before.objects if n not in catalog.objects}
+    dropped |= {("import", a) for a in before.aliases if a not in catalog.aliases}
+    dropped |= {("operation", f"{n}.{o.name}") for n in names for o in before.schema.classes[n].operations}
+    edited: dict[tuple[str, str], Definition] = {}
+    for d in core.definitions:
+        if d["kind"] == "classes":
+            declared = d["name"].split(", ")
+            left = [n for n in declared if n not in names]
+            if not left:
+                dropped.add(named(d))
+            elif left != declared:
+                text = odl(Schema({n: catalog.schema.classes[n] for n in left}))
+                edited[named(d)] = {**d, "name": ", ".join(left), "text": text}
+    emptied = frozenset(before.tables.keys() - catalog.tables.keys())
+    change(core, catalog, "DROP CLASS", dropped=dropped, edited=edited, emptied=emptied)
+
+
+# --- operations --------------------------------------------------------------------------------------------
+
+
+def keeping(schema: Schema, names: Iterable[str], known: HandedOver) -> tuple[Schema, list[Definition]]:
+    """The schema with these operations' functions as they are kept, and their definitions."""
+    functions: dict[str, KeptOperation] = {}
+    for name in names:
+        of, _, called = name.partition(".")
+        operation = next(o for o in schema.classes[of].operations if o.name == called)
+        if operation.function is not None:
+            functions[name] = kept(schema, of, operation, known)
+    return bind(schema, functions), [definition_of(f) for f in functions.values()]
+
+
+def kept(schema: Schema, of: str, operation: Operation, known: HandedOver) -> KeptOperation:
+    """The function of an operation, with what can be kept of it."""
+    function = operation.function
+    if isinstance(function, KeptOperation):
+        return function
+    assert function is not None
+    parameters = tuple(f"in_{i}" for i in range(len(operation.parameters)))
+    body, problem = None, ""
+    try:
+        given = [Variable(p, m.type, True) for p, m in zip(parameters, operation.parameters, strict=True)]
+        body = encode(capturing(schema)(operation, of, Variable(SELF, Reference(of), True), [*given]))
+    except EvercurrentError as found:
+        problem = found.message
+    path = path_of(function) if can_be_found(function) else None
+    if path is not None:
+        known.add(function)
+    return KeptOperation(f"{of}.{operation.name}", parameters, body, path, problem, function, known)
+
+
+def definition_of(function: KeptOperation) -> Definition:
+    return {
+        "kind": "operation",
+        "name": function.name,
+        "text": function.path or "",
+        "parameters": list(function.parameters),
+        "body": function.body,
+        "problem": function.problem,
+    }
+
+
+def with_operation(catalog: Catalog, definition: Definition, known: HandedOver) -> Catalog:
+    """The catalog with the function of an operation as a version keeps it."""
+    parameters, body = tuple(definition["parameters"]), definition["body"]
+    path, problem = definition["text"] or None, definition["problem"]
+    function = KeptOperation(definition["name"], parameters, body, path, problem, None, known)
+    return replace(catalog, schema=bind(catalog.schema, {definition["name"]: function}))
+
+
+def bind_operations(core: Core, functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Give operations their functions. If one means something else than before, views follow, in a version of their own."""
+    before = core.catalog.schema
+    schema, definitions = keeping(bind(before, functions), functions, core.functions)
+    catalog = replace(core.catalog, schema=schema)
+    present = {d["name"]: d for d in core.definitions if d["kind"] == "operation"}
+    wanted = {d["name"]: d for d in definitions}
+    if all(present.get(name) == wanted.get(name) for name in functions):
+        core.catalog = catalog
+        return
+    change(core, translated_anew(catalog), "CREATE OPERATION", *definitions)
+
+
+def directly(schema: Schema) -> Schema:
+    """The schema for a query that is asked once: functions of which nothing could be kept are called as they are."""
+    loose = {
+        f"{c.name}.{o.name}": f.function
+        for c in schema.classes.values()
+        for o in c.operations
+        if isinstance(f := o.function, KeptOperation) and f.body is None and f.can_be_called
+    }
+    return bind(schema, loose) if loose else schema

@@ -1,0 +1,150 @@
+"""Query objects of Python on a warehouse: the same objects, answered and kept by Spark.
+
+A definition is kept as the JSON of its query (`calculus.codec`), so that opening the warehouse needs none of the code that
+built it; opaque functions are named, and are those that the program hands over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from evercurrent.calculus.codec import encode
+from evercurrent.calculus.nodes import Relation
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.nodes import ForeignKey
+from evercurrent.catalog.nodes import Table as Declared
+from evercurrent.data.shapes import Shape
+from evercurrent.design.compile import stages
+from evercurrent.errors import UnsupportedError
+from evercurrent.frontend.python.block import over
+from evercurrent.frontend.python.core import AnyQuery
+from evercurrent.frontend.python.definitions import view_of_query
+from evercurrent.frontend.python.query import Query
+from evercurrent.python_views.owner import QueryOwner
+from evercurrent.rows.results import Result
+from evercurrent.session.views import in_order
+from evercurrent.term.handed_over import functions_in
+from evercurrent.term.show import show
+from evercurrent.warehouse.definitions import statements
+from evercurrent.warehouse.handles import Table, View
+from evercurrent.warehouse.queries import answer
+
+if TYPE_CHECKING:
+    from evercurrent.warehouse.database import Warehouse
+
+T = TypeVar("T")
+
+
+class WarehouseOwner(QueryOwner):
+    """Answers and keeps the queries of one warehouse."""
+
+    def __init__(self, db: Warehouse) -> None:
+        self.db = db
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.db._core.catalog
+
+    def create(self, table: Declared) -> None:
+        self.db.execute(table_text(table))
+
+    def table(self, name: str) -> Table:
+        return self.db.table(name)
+
+    def view(self, name: str, query: AnyQuery, replacing: bool) -> StoredView[Any]:
+        core = self.db._core
+        with core.lock:
+            self.db._require_no_transaction("CREATE")
+            made = view_of_query(name, query)
+            encode(made.query)  # refuses what could not be opened again
+            core.functions.add(*functions_in(made.query))
+            statements.create_view(core, made, made.text, replacing, False)
+        return StoredView(self, name, query._block.shape)
+
+    def handle(self, name: str) -> View:
+        return View(self.db, name)
+
+    def answer(self, query: AnyQuery) -> list[tuple[Any, ...]]:
+        with self.db._core.lock:
+            made = query._query()
+            rows = [row for row, weight in answer(self.db._core, made) for _ in range(weight)]
+            return Result(
+                "SELECT", len(rows), made.fields, in_order(rows, made.fields, query._read_order())
+            ).rows()
+
+    def keep(self, query: AnyQuery) -> Any:
+        raise UnsupportedError("a view without a name on Spark", hint='give it one: db.view("name", query)')
+
+    def watch(self, query: AnyQuery, callback: Any, when: Any) -> Any:
+        raise UnsupportedError(
+            "subscribing to a query without a name on Spark", hint='db.view("name", query).subscribe(...)'
+        )
+
+    def explain(self, query: AnyQuery, stage: str | None) -> Any:
+        from evercurrent.algebra.show import show as show_plan
+        from evercurrent.calculus.show import show as show_query
+        from evercurrent.design.explain import Explanation
+
+        made = stages(query._query(), self.catalog)
+        match stage:
+            case "calculus":
+                return Explanation(show_query(made.query))
+            case "normal":
+                return Explanation(show_query(made.normal))
+            case "algebra":
+                return Explanation(show_plan(made.algebra))
+            case _:
+                return Explanation(show_plan(made.plan))
+
+
+class StoredView(View, Query[T], Generic[T]):  # type: ignore[misc]
+    """A view of a query object on a warehouse; and a query object itself."""
+
+    def __new__(cls, *args: Any) -> Any:
+        return object.__new__(cls)
+
+    def __init__(self, owner: WarehouseOwner, name: str, shape: Shape) -> None:
+        View.__init__(self, owner.db, name)
+        AnyQuery.__init__(self, over(Relation(self.name, self.schema), shape, "v"), owner)
+
+    def objects(self) -> list[T]:
+        """All rows, as instances of their class."""
+        make = self._block.shape.object
+        return [make(row) for row in View.rows(self)]
+
+    def __iter__(self) -> Iterator[T]:  # type: ignore[override]
+        return iter(self.objects())
+
+    def materialize(self) -> StoredView[T]:
+        """Itself: it is kept already."""
+        return self
+
+
+def table_text(table: Declared) -> str:
+    """CREATE TABLE, as it would be written."""
+    if not table.stored:
+        raise UnsupportedError("a table that is not stored is not there on Spark")
+    parts = []
+    for c in table.columns:
+        default = "" if c.default is None else f" DEFAULT {show(c.default)}"
+        parts.append(f"{quoted(c.name)} {c.type}{'' if c.nullable else ' NOT NULL'}{default}")
+    if table.primary_key is not None:
+        parts.append(f"PRIMARY KEY ({listed(table.primary_key.columns)})")
+    parts += [f"UNIQUE ({listed(u.columns)})" for u in table.unique]
+    parts += [_reference(f) for f in table.foreign_keys]
+    return f"CREATE TABLE {quoted(table.name)} ({', '.join(parts)})"
+
+
+def _reference(key: ForeignKey) -> str:
+    return (
+        f"FOREIGN KEY ({listed(key.columns)}) REFERENCES {quoted(key.parent)} ({listed(key.parent_columns)})"
+    )
+
+
+def listed(names: tuple[str, ...]) -> str:
+    return ", ".join(map(quoted, names))
+
+
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,263 @@
+"""CREATE and DROP on a warehouse. A definition is kept as its text, in every version; opening a version reads them again.
+
+A statement makes a new catalog, compiles it, fills what is new from what is stored, and commits; whatever fails before
+the commit has changed nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.dependencies import all_dependants
+from evercurrent.catalog.lookup import to_drop
+from evercurrent.catalog.nodes import Assertion, Table, View
+from evercurrent.data.values import give_out
+from evercurrent.design.compile import Design
+from evercurrent.engine.spark.own_sql.queries import quoted
+from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.translate.types import require_stored
+from evercurrent.errors import ConstraintError, EvercurrentError, QueryError, StorageError, UnsupportedError
+from evercurrent.frontend.odl.resolve import classes_of
+from evercurrent.frontend.sql.parse import parse_statement
+from evercurrent.frontend.sql.statements import (
+    CreateAssertion,
+    CreateTable,
+    CreateView,
+    DropRelation,
+    Select,
+    Statement,
+)
+from evercurrent.session.definition import (
+    check_foreign_key,
+    check_foreign_keys,
+    may_create,
+    over_kept,
+    redefine_dependants,
+)
+from evercurrent.session.dropping import removed, without
+from evercurrent.session.execute import redefine
+from evercurrent.term.evaluate import compile_term
+from evercurrent.term.handed_over import HandedOver
+from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.definitions.classes import with_classes, with_operation
+from evercurrent.warehouse.definitions.drafts import Definition, change, compiled
+from evercurrent.warehouse.definitions.python_definitions import of_python, view_of_definition
+from evercurrent.warehouse.maintenance.publish import definition_of, publish
+from evercurrent.warehouse.queries import answer
+
+
+def defaults(table: Table) -> tuple[object, ...]:
+    """The defaults of the columns, as a user would write them."""
+    return tuple(
+        None if c.default is None else give_out(c.type, compile_term(c.default, [])(()))
+        for c in table.columns
+    )
+
+
+# --- opening -----------------------------------------------------------------------------------------------
+
+
+def open_version(core: Core, version: int) -> None:
+    """Be at a version: read its definitions and compile them."""
+    snapshot = core.engine.log.snapshot(version)
+    try:
+        catalog = catalog_of(snapshot, core.functions)
+        catalog, design = compiled(catalog, Design())
+    except EvercurrentError:
+        raise
+    except Exception as problem:  # a definition that we have not written can be wrong in any way
+        raise StorageError(
+            f"the definitions of version {version} cannot be read: {type(problem).__name__}: {problem}"
+        ) from problem
+    core.install(version, snapshot, catalog, design)
+    core.published.clear()
+    publish(core)
+
+
+RANKS = {"classes": 0, "operation": 1, "macro": 2, "import": 3, "object": 4}
+"""What tables and views are read against comes before them: they were translated against all of it."""
+
+
+def catalog_of(snapshot: Snapshot, known: HandedOver) -> Catalog:
+    """The catalog that the definitions make, whatever their order; the functions that they name are those that are `known`."""
+    catalog = Catalog()
+    waiting = sorted(snapshot.definitions, key=lambda d: RANKS.get(d["kind"], len(RANKS)))
+    while waiting:
+        left = []
+        problem: EvercurrentError | None = None
+        for definition in waiting:
+            try:
+                catalog = defined(catalog, definition, known)
+            except (QueryError, UnsupportedError) as found:
+                left.append(definition)
+                problem = found
+        if len(left) == len(waiting):
+            raise StorageError(f"the definition of {left[0]['name']} cannot be read: {problem}") from problem
+        waiting = left
+    return catalog
+
+
+def defined(catalog: Catalog, definition: Definition, known: HandedOver | None = None) -> Catalog:
+    """The catalog with one definition more. Tables that a table has referred to, and that are lost, are read for it alone."""
+    known = HandedOver() if known is None else known
+    if definition["kind"] == "classes":
+        return with_classes(catalog, classes_of(definition["text"], catalog.schema))
+    if definition["kind"] == "operation":
+        return with_operation(catalog, definition, known)
+    if definition.get("language") == "oql" or definition["kind"] in ("macro", "import", "object"):
+        from evercurrent.warehouse.definitions.oql import view_of_definition as of_oql
+
+        return of_oql(catalog, definition)
+    scope = catalog
+    for lost in definition.get("lost", ()):
+        scope = defined(scope, lost, known)
+    if definition.get("language") == "python":
+        return catalog.with_view(view_of_definition(definition, scope, known))
+    statement = parse_statement(definition["text"], scope, definition.get("policy") or "incremental")
+    match statement:
+        case CreateTable(table):
+            gone = {lost["name"].lower() for lost in definition.get("lost", ())}
+            kept = tuple(f for f in table.foreign_keys if f.parent.lower() not in gone)
+            return catalog.with_table(replace(table, foreign_keys=kept))
+        case CreateView(view):
+            mode = definition.get("mode") or view.mode
+            return catalog.with_view(replace(over_kept(view, scope), mode=mode))
+        case CreateAssertion(assertion):
+            return catalog.with_assertion(over_kept(assertion, scope))
+        case _:
+            raise StorageError(f"{definition['name']} is not defined by a definition")
+
+
+# --- creating ----------------------------------------------------------------------------------------------
+
+
+def can_be_drafted(core: Core, statement: Statement) -> bool:
+    """Whether a statement can be one version with other definitions: who replaces a table looks at the rows that refer to it."""
+    match statement:
+        case CreateTable(table):
+            return core.catalog.relation(table.name) is None
+        case CreateView() | CreateAssertion() | DropRelation():
+            return True
+        case _:
+            return False
+
+
+def create(core: Core, statement: Statement, text: str) -> None:
+    """CREATE TABLE, VIEW or ASSERTION."""
+    match statement:
+        case CreateTable(table, replacing, quietly):
+            create_table(core, table, text, replacing, quietly)
+        case CreateView(view, replacing, quietly):
+            create_view(core, view, text, replacing, quietly)
+        case CreateAssertion(assertion, replacing, quietly):
+            create_assertion(core, assertion, text, replacing, quietly)
+        case _:
+            raise AssertionError(statement)
+
+
+def create_table(
+    core: Core,
+    table: Table,
+    text: str,
+    replacing: bool,
+    quietly: bool,
+    source: Mapping[str, Any] | None = None,
+) -> None:
+    """CREATE TABLE; with `source`, a table that others write."""
+    if not may_create(core.catalog, table.name, "table", replacing, quietly):
+        return
+    if not table.stored:
+        raise UnsupportedError("a table that is not stored is not there on Spark")
+    for c in table.columns:
+        require_stored(c.type)
+    check_foreign_keys(core.catalog, table)
+    old = core.catalog.table(table.name)
+    catalog = core.catalog.with_table(table)
+    emptied: frozenset[str] = frozenset()
+    if old is not None:
+        check_children(core, catalog, table)
+        catalog = redefine_dependants(catalog, table.name, redefine)
+        emptied = frozenset({table.name.lower()})
+    definition = {**defining("table", table.name, text), "source": source}
+    change(core, catalog, "CREATE TABLE", definition, emptied=emptied)
+
+
+def check_children(core: Core, catalog: Catalog, table: Table) -> None:
+    """A replaced table is empty: no row may refer to it, and its key must still be there."""
+    for child in catalog.tables.values():
+        for reference in child.foreign_keys:
+            if reference.parent.lower() == table.name.lower() and child is not table:
+                check_foreign_key(child, table, reference)
+                known = " AND ".join(f"{quoted(c)} IS NOT NULL" for c in reference.columns)
+                asked = parse_statement(
+                    f"SELECT 1 FROM {quoted(child.name)} WHERE {known} LIMIT 1", core.catalog
+                )
+                assert isinstance(asked, Select)
+                if answer(core, asked.ordered.query):
+                    raise ConstraintError(
+                        f"{table.name} cannot be replaced: rows of {child.name} refer to it [{reference.name}]",
+                        constraint=reference.name,
+                    )
+
+
+def create_view(core: Core, view: View, text: str, replacing: bool, quietly: bool) -> None:
+    if not may_create(core.catalog, view.name, "view", replacing, quietly):
+        return
+    for f in view.fields:
+        require_stored(f.type)
+    view = over_kept(view, core.catalog)
+    catalog = core.catalog.with_view(view)
+    if core.catalog.view(view.name) is not None:
+        below = {d.name.lower() for d in all_dependants(core.catalog, view.name)} | {view.name.lower()}
+        if below & {u.lower() for u in view.uses}:
+            raise QueryError(f"view {view.name} cannot be defined by itself", hint="use WITH RECURSIVE")
+        catalog = redefine_dependants(catalog, view.name, redefine)
+    published = {k: v for k, v in definition_of(core, view.name).items() if k == "publish"}
+    about = {**defining("view", view.name, text, view.policy, view.mode), **of_python(view)}
+    change(core, catalog, "CREATE VIEW", {**about, **published})
+
+
+def create_assertion(core: Core, assertion: Assertion, text: str, replacing: bool, quietly: bool) -> None:
+    if assertion.name.lower() in core.catalog.assertions and not replacing:
+        if quietly:
+            return
+        raise QueryError(
+            f"there is already an assertion {assertion.name}", hint="CREATE OR REPLACE ASSERTION replaces it"
+        )
+    assertion = over_kept(assertion, core.catalog)
+    catalog = core.catalog.with_assertion(assertion)
+    change(core, catalog, "CREATE ASSERTION", defining("assertion", assertion.name, text))
+
+
+def drop(core: Core, kind: str, name: str, quietly: bool, cascade: bool) -> None:
+    """DROP TABLE, VIEW or ASSERTION [IF EXISTS] [CASCADE]. A table that refers to a dropped one loses its foreign keys."""
+    catalog = core.catalog
+    gone = to_drop(catalog, kind, name, quietly=quietly, cascade=cascade)
+    if gone is None:
+        return
+    dropped = {(kind, name.lower())}
+    edited: dict[tuple[str, str], Definition] = {}
+    for dependant in gone:
+        catalog = without(catalog, dependant, name)
+        if dependant.kind == "table":
+            edited["table", dependant.name.lower()] = without_references(core, dependant.name, name)
+        else:
+            dropped.add((dependant.kind, dependant.name.lower()))
+    catalog = removed(catalog, kind, name)
+    emptied = frozenset({name.lower()} if kind == "table" else ())  # another of this name would be empty
+    change(core, catalog, f"DROP {kind.upper()}", dropped=dropped, edited=edited, emptied=emptied)
+
+
+def without_references(core: Core, child: str, parent: str) -> Definition:
+    """The definition of a table that has lost its foreign keys to another: the text stays, and that of the other with it."""
+    by_name = {d["name"].lower(): d for d in core.definitions if d["kind"] == "table"}
+    known = by_name[child.lower()]
+    return {**known, "lost": [*known.get("lost", ()), by_name[parent.lower()]]}
+
+
+def defining(kind: str, name: str, text: str, policy: str | None = None, mode: str = "strict") -> Definition:
+    about = {"kind": kind, "name": name, "text": text, "policy": policy}
+    return about if mode == "strict" else {**about, "mode": mode}

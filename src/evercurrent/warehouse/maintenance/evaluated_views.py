@@ -1,0 +1,48 @@
+"""Views that no program can keep: their rows by the reference evaluator, in the driver.
+
+What cannot be compiled (an aggregate over a recursive relation inside its own definition, say) has a meaning all the
+same: that of the calculus. Only the driver can evaluate it, so only over as many rows as the driver should hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, cast
+
+from evercurrent.calculus.nodes import Query
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.dependencies import base_tables, view_order
+from evercurrent.data.zset import ZSet
+from evercurrent.design.evaluation import run_query
+from evercurrent.engine.spark.engine import DRIVER_ENTRIES
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.errors import UnsupportedError
+from evercurrent.warehouse.changes.touched_rows import table_store
+
+if TYPE_CHECKING:
+    from evercurrent.warehouse.core import Core
+
+
+def recomputed_rows(
+    core: Core, catalog: Catalog, names: Collection[str], stores: Mapping[str, Store]
+) -> Iterator[tuple[str, ZSet]]:
+    """The rows of these views, one after another, over the tables that lie in these stores."""
+    tables: dict[str, ZSet] = {}
+
+    def rows_of(name: str) -> ZSet:
+        key = name.lower()
+        if key not in tables:
+            types = [c.type for c in catalog.tables[key].columns]
+            tables[key] = ZSet(core.engine.rows(stores.get(table_store(key), Store()), types))
+        return tables[key]
+
+    for view in view_order(catalog):
+        if view.name in names:
+            needed = base_tables(catalog, frozenset({view.name}))
+            rows = sum(stores.get(table_store(key), Store()).rows for key in needed)
+            if rows > DRIVER_ENTRIES:
+                raise UnsupportedError(
+                    f"view {view.name} can only be evaluated by the driver, and its tables have {rows:,} rows",
+                    hint=f"the driver takes at most {DRIVER_ENTRIES:,}; view.explain() says what is not kept",
+                )
+            yield view.name, run_query(cast(Query, view.query), catalog, rows_of)

@@ -1,0 +1,95 @@
+"""Subscribers of a warehouse: who watches a table or view hears of every version that changes it, once, in order.
+
+    before the commit    inside `Core.commit`, when constraints and assertions have agreed: reads the version that is about
+                         to be, may raise, and then nothing is committed
+    after the commit     when the version stands and is published
+    since=version        first of what has changed after that version, from the log: the way to go on after a restart
+    other drivers        what they have committed is told when `reload` goes to their versions
+
+The change that is told is the one that the version's change feed has: minimal, and the same on every driver.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from evercurrent.callables import require_callable
+from evercurrent.data.zset import ZSet
+from evercurrent.engine.spark.disk import MissingFileError
+from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.errors import QueryError
+from evercurrent.frontend.oql.layout import Layout
+from evercurrent.oql_views.changes import ValueChange, relations_of_view
+from evercurrent.rows.conversion import row_writer
+from evercurrent.rows.subscriptions import Callback, Change, SubscriberWarning, Subscription, When
+from evercurrent.warehouse.changes.touched_rows import table_store
+
+if TYPE_CHECKING:
+    from evercurrent.warehouse.core import Core
+
+Past = Mapping[int, Mapping[str, Segment]]
+"""Changes as versions list them."""
+
+
+def feed_name(core: Core, name: str) -> str:
+    """The name under which a version lists the change of a table or view."""
+    return name if core.catalog.view(name) is not None else table_store(name)
+
+
+def change_of(core: Core, name: str, changes: Mapping[str, Segment], version: int) -> Change | None:
+    """What a version has changed in a table or view, of which it lists the changes; of a view in OQL, also inside of it."""
+
+    def moved(relation: str) -> ZSet:
+        segment = changes.get(feed_name(core, relation))
+        if segment is None or not segment.rows:
+            return ZSet()
+        return ZSet(core.engine.rows(Store((segment,)), [f.type for f in core.catalog.fields_of(relation)]))
+
+    deltas = {r: delta for r in relations_of_view(core.catalog, name) if (delta := moved(r))}
+    if not deltas:
+        return None
+    view = core.catalog.view(name)
+    if view is not None and isinstance(view.shape, Layout):
+        return ValueChange(name, view.shape, deltas, version, core.catalog, core.handle)
+    return Change(name, deltas[name], version, row_writer(core.catalog.fields_of(name)))
+
+
+def changes_of(core: Core, changes: Mapping[str, Segment], version: int) -> dict[str, Change]:
+    """What those who watch are told of a version, by name; `changes` are as the version lists them."""
+    found = {name: change_of(core, name, changes, version) for name in core.subscribers.watched}
+    return {name: change for name, change in found.items() if change is not None}
+
+
+def missed(core: Core, since: int) -> Iterator[dict[str, Change]]:
+    """What other drivers have committed after a version, one after another."""
+    log = core.engine.log
+    for name in core.subscribers.watched:
+        if core.catalog.relation(name) is None:
+            core.subscribers.forget(name)
+    for version in range(since + 1, core.version + 1):
+        if core.subscribers.watched:
+            try:
+                yield changes_of(core, log.entry(version).changes, version)
+            except MissingFileError:
+                warnings.warn(
+                    f"the changes of version {version} have been cleaned up: subscribers do not hear of them",
+                    SubscriberWarning,
+                    stacklevel=3,
+                )
+
+
+def subscribe(core: Core, name: str, callback: Callback, when: When, past: Past | None) -> Subscription:
+    """Watch a table or view; `past` are the changes that are told at once."""
+    if when not in ("before", "after"):
+        raise QueryError(f'when must be "before" or "after", not {when!r}')
+    if past is not None and when == "before":
+        raise QueryError('since is for when="after": what is committed cannot be refused')
+    require_callable(callback, f"subscribe to {name}", "give a function of one argument, the change")
+    for version, listed in sorted((past or {}).items()):
+        change = change_of(core, name, listed, version)
+        if change is not None:
+            callback(change)
+    return core.subscribers.add(name, callback, when)

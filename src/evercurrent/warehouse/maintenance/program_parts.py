@@ -1,0 +1,99 @@
+"""Which part of the program moves by the change, and which is made anew.
+
+Law. Let F be the relations of the views that a batch recomputes in full. They are cut out of the program: for whatever
+reads them they are inputs, whose change is `new rows - old rows`. What is needed by the other views and by assertions,
+down to F and the tables, is the part that *moves*: its stores get segments added. What only F needs is *made anew*, from
+the tables as they are after the batch, exactly as a new view is filled; its stores are replaced. So no store is ever
+stale: after every version each one is what the rules make of the tables of that version.
+
+A view of the policy `full` is in F whenever it is touched, so what only such views need is not kept at all. The same holds
+for a while of views whose states are *cold* (`learning.Cold`): a batch has recomputed them by Spark's SQL, which makes rows and
+no states. Which relations are cold is part of a version, so a store that is not kept is known to be absent, and is not taken for
+an empty one: whoever asks what moves asks `resting`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.delta.analyses.fill import part_for
+from evercurrent.delta.program import Fixpoint, Linear, Program
+from evercurrent.engine.spark.kernel.fixpoint import loop_stores
+from evercurrent.engine.spark.storage.file_schema import Shape
+
+
+def stores_of(program: Program) -> set[str]:
+    """The names of the stores in which a program keeps its states and loops (not the rows of views)."""
+    names: set[str] = set()
+    for state in program.states:
+        shape = Shape(state)
+        names |= {state.name, *(shape.bag_store(i) for i in shape.bags)}
+    for r in program.relations:
+        if isinstance(r, Fixpoint):
+            names |= {store for store, _ in loop_stores(r)}
+    return names
+
+
+def rows_store(program: Program, relation: str) -> str:
+    """The store that holds the rows of a relation that is a view: a state of its own rows, or one beside the states."""
+    for r in program.relations:
+        if r.name == relation and isinstance(r, Linear) and r.state is not None:
+            return r.state
+    return f"rows\0{relation}"
+
+
+def view_store(name: str) -> str:
+    """The store that holds the rows of a view that no program keeps."""
+    return f"view\0{name.lower()}"
+
+
+def always_full(program: Program, catalog: Catalog) -> frozenset[str]:
+    """The relations that no view or assertion asks to be kept incrementally."""
+    return frozenset(
+        relation
+        for relation in program.views.values()
+        if all(policy == "full" for policy in policies(program, catalog, relation))
+    )
+
+
+def resting(program: Program, catalog: Catalog, cold: Collection[str]) -> frozenset[str]:
+    """The relations of which nothing but the rows is kept: for whatever reads them they are inputs."""
+    return always_full(program, catalog) | (frozenset(cold) & frozenset(program.views.values()))
+
+
+def policies(program: Program, catalog: Catalog, relation: str) -> list[str]:
+    """The policies of all that a relation stands for: views with the same rows share one."""
+    found: list[str] = []
+    for name, own in program.views.items():
+        if own == relation:
+            view = catalog.view(name)
+            found.append("incremental" if view is None else view.policy)
+    return found
+
+
+def without(program: Program, full: Collection[str]) -> Program:
+    """The part that the other views and the assertions need; the relations in `full` are inputs of it."""
+    if not full:
+        return program
+    others = dict.fromkeys(r for r in program.views.values() if r not in full)
+    return part_for(program, (), list(others), full)
+
+
+def kept(program: Program, catalog: Catalog, cold: Collection[str] = ()) -> Program:
+    """The part whose states are stored."""
+    return without(program, resting(program, catalog, cold))
+
+
+def still_cold(program: Program, catalog: Catalog, cold: Collection[str]) -> set[str]:
+    """The relations that can stay cold in another catalog: they are there, and no one asks for them to be kept."""
+    here = set(program.views.values()) & set(cold)
+    return {r for r in here if set(policies(program, catalog, r)) <= {"auto", "full"}} - always_full(
+        program, catalog
+    )
+
+
+def anew(program: Program, full: Iterable[str], stores: Collection[str]) -> Program:
+    """The part that makes the rows of these relations, and these stores, of the tables alone."""
+    states = [s.name for s in program.states if s.name in stores]
+    return part_for(program, states, list(full), ())

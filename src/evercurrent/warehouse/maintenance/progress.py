@@ -1,0 +1,93 @@
+"""What a long run is at, while it runs.
+
+A run goes from stage to stage (`Progress.stage`); whoever listens is told. On a terminal, where nobody else does, a line
+shows the stage, the tasks of Spark and the time, but only once a run has taken a second: most are over before.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from evercurrent.engine.spark.job_progress import tasks
+
+Listener = Callable[[str], object]
+"""Is called with the name of each stage as it begins."""
+
+PATIENCE = 1.0
+"""Seconds before a line is shown."""
+PERIOD = 0.25
+
+
+class Progress:
+    """The present stage of a warehouse's run. `listener`: None shows a line on a terminal, False shows nothing."""
+
+    def __init__(self, session: Any, listener: Listener | bool | None = None) -> None:
+        self.session = session
+        self.listener = listener
+        self.text = ""
+        self.running = False
+
+    def stage(self, text: str) -> None:
+        """Say what is done from here on."""
+        self.text = text
+        if callable(self.listener) and self.running:
+            self.listener(text)
+
+    @contextmanager
+    def run(self) -> Iterator[None]:
+        """A run; one inside another is part of it."""
+        if self.running:
+            yield
+            return
+        self.running = True
+        self.text = ""
+        over = threading.Event()
+        shown = self.listener is True or (self.listener is None and sys.stderr.isatty())
+        thread = threading.Thread(target=self.show, args=(over,), daemon=True) if shown else None
+        try:
+            if thread is not None:
+                thread.start()
+            yield
+        finally:
+            self.running = False
+            over.set()
+            if thread is not None:
+                thread.join()
+
+    def show(self, over: threading.Event) -> None:
+        begin = time.perf_counter()
+        if over.wait(PATIENCE):
+            return
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(stderr=True)
+        with console.status(Text(self.line(begin))) as status:
+            while not over.wait(PERIOD):
+                status.update(Text(self.line(begin)))
+
+    def line(self, begin: float) -> str:
+        """The line that is shown."""
+        found = tasks(self.session)
+        counted = f", {found[0]} of {found[1]} tasks" if found is not None else ""
+        return f"{self.text or 'running'}{counted}, {time.perf_counter() - begin:.0f} s"
+
+
+def named(names: Iterable[str]) -> str:
+    """A few names.
+
+    >>> named(["a", "b"]), named("abcdef")
+    ('a, b', 'a, b, c and 3 more')
+    """
+    listed = list(names)
+    more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
+    return ", ".join(listed[:3]) + more
+
+
+def counted(views: int) -> str:
+    return "1 view" if views == 1 else f"{views} views"

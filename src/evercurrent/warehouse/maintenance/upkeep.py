@@ -1,0 +1,79 @@
+"""Compaction and vacuum: a warehouse does not grow with the number of its batches.
+
+A store with many recent segments is read more slowly and is larger than its entries need: compaction merges segments (which
+and when: `engine.spark.storage.merge_policy`), in a version of its own that changes no row. Vacuum forgets the snapshots of old versions
+and removes the files that no version that is kept mentions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from evercurrent.engine.spark.storage.delta_tables import clean
+from evercurrent.engine.spark.storage.file_schema import Schema, row_schema
+from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.warehouse.changes.touched_rows import aside_store, table_store
+from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.deferred.deferred_relations import program_schemas
+from evercurrent.warehouse.maintenance.program_parts import view_store
+from evercurrent.warehouse.maintenance.publish import where
+from evercurrent.warehouse.maintenance.retry import COMPACT
+
+
+class UpkeepWarning(UserWarning):
+    """A version stands, but its segments could not be merged; a later batch merges them."""
+
+
+def schemas(core: Core) -> Iterator[tuple[str, Schema]]:
+    """All stores of the present version, each with its columns."""
+    for key, table in core.catalog.tables.items():
+        for name in (table_store(key), aside_store(key)):
+            yield name, row_schema([c.type for c in table.columns])
+    for name in core.design.recomputed:
+        yield view_store(name), row_schema([f.type for f in core.view(name).fields])
+    yield from program_schemas(core.program).items()
+    yield from core.waiting.schemas().items()
+
+
+def compact(core: Core, *, every: bool = True) -> int:
+    """Compact the stores that are due, in one version; gives how many."""
+    known = dict(schemas(core))
+    chosen: dict[str, Store] = {}
+    for name, store in core.snapshot.stores.items():
+        if name in known:
+            compacted = core.engine.compacted(name, store, known[name], every=every)
+            if compacted is not None:
+                chosen[name] = compacted
+    if not chosen:
+        return 0
+    stores = {**core.snapshot.stores, **chosen}
+    snapshot: Snapshot = replace(core.snapshot, stores=stores)
+    core.engine.sync([s for name in chosen for s in stores[name].segments])
+    core.version = core.engine.log.commit(snapshot, core.version, kind=COMPACT)
+    core.snapshot = snapshot
+    core.engine.folder.tidy(snapshot.files())
+    return len(chosen)
+
+
+def vacuum(core: Core, keep: int) -> int:
+    """Keep the newest `keep` versions; gives how many bytes were freed."""
+    log = core.engine.log
+    kept = log.kept_versions()
+    stay = [v for v in kept if v > core.version - max(keep, 1)]
+    for version in kept:
+        if version not in stay:
+            log.forget(version)
+    mentioned: set[str] = set()
+    for version in stay:
+        mentioned |= log.snapshot(version).files()
+        mentioned |= {f for s in log.entry(version).changes.values() for f in s.files}
+    gone = [f for f in core.engine.folder.data_files() if f not in mentioned]
+    freed = core.engine.folder.remove(gone)
+    core.engine.folder.clear_empty()
+    for view in core.catalog.views.values():
+        path = where(core, view.name)
+        if path is not None:
+            clean(path)
+    return freed
