@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from evercurrent.objects.handles import Object
     from evercurrent.python_views.owner import TableOf
     from evercurrent.session.python_views import LiveView
-    from evercurrent.warehouse.called_functions import MissingFunctionWarning
+    from evercurrent.warehouse.definitions.called_functions import MissingFunctionWarning
 
 __version__ = "0.1.0"
 
@@ -71,7 +71,7 @@ _PYTHON = {
     "Joined3": "frontend.python.joined",
     "JoinedMany": "frontend.python.joined",
     "LiveView": "session.python_views",
-    "MissingFunctionWarning": "warehouse.called_functions",
+    "MissingFunctionWarning": "warehouse.definitions.called_functions",
     "Monoid": "frontend.python.monoids",
     "Query": "frontend.python.query",
     "Rows": "frontend.python.grouping",

@@ -20,9 +20,9 @@ from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.limits import guard_nesting
 from evercurrent.objects.face import ObjectFace
 from evercurrent.python_views.face import PythonFace
+from evercurrent.rows.arguments import require_choice, require_text
 from evercurrent.rows.conversion import is_many
 from evercurrent.rows.results import Result
-from evercurrent.session.arguments import require_choice, require_text
 from evercurrent.session.feed import Feed
 from evercurrent.session.stats import Stats
 from evercurrent.session.tables import Table

@@ -52,10 +52,10 @@ def driver_alone() -> Iterator[None]:
         "evercurrent.warehouse.definitions.statements.publish": lambda core: (),
         "evercurrent.warehouse.maintenance.publish.publish": lambda core: (),
         "evercurrent.engine.spark.storage.files.SMALL_FILE": 2_000,
-        "evercurrent.engine.spark.checksums.SIDECAR": 2_000,
-        "evercurrent.engine.spark.checksums.BLOCK": 256,
+        "evercurrent.engine.spark.storage.checksums.SIDECAR": 2_000,
+        "evercurrent.engine.spark.storage.checksums.BLOCK": 256,
         "evercurrent.engine.spark.storage.files.ROW_GROUP": 64,
-        "evercurrent.engine.spark.disk.os.fsync": lambda handle: None,
+        "evercurrent.engine.spark.storage.disk.os.fsync": lambda handle: None,
     }
     with ExitStack() as stack:
         for name, value in patches.items():

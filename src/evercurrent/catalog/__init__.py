@@ -1,7 +1,11 @@
 """Tables with their keys and references, views, assertions, and who depends on whom.
 
-nodes         what the front ends declare
-catalog       all names of a database; what the compiler may know of a relation
-dependencies  who depends on whom
-lookup        what a name stands for, and whether it may be dropped
+catalog          all names of a database; what the compiler may know of a relation
+classes          classes, as ODL text or Python classes declare them
+dependencies     who depends on whom
+extents          how objects are kept as tables, and where a property of an object is to be found
+lookup           what a name stands for, and whether it may be dropped
+nodes            what the front ends declare
+wellformed       whether classes fit together, whoever declared them
+without_classes  A catalog without some of its classes
 """

@@ -19,10 +19,10 @@ from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.errors import StorageError
 from evercurrent.warehouse.changes.apply import OnViolation
 from evercurrent.warehouse.changes.quarantine import TABLE
-from evercurrent.warehouse.checking import check as check_files
 from evercurrent.warehouse.database import Warehouse
+from evercurrent.warehouse.integrity.check import check as check_files
+from evercurrent.warehouse.integrity.repair import needs_warehouse, repair, repair_log
 from evercurrent.warehouse.maintenance.run_record import HEADER, RIGHT, RunRecord, row_of
-from evercurrent.warehouse.repairing import needs_warehouse, repair, repair_log
 
 
 def bar(console: Console) -> Progress:

@@ -1,9 +1,18 @@
 """Types, values, monoids and Z-sets: what the other languages speak about.
 
-types    the types of values, closed union `Type`
-values   how values of each type are represented, taken in and given out; parts: representation, intake, bounds, texts
-order    the order of values, as Spark sorts them
-exact    sums of floats without loss
-monoids  the ladder semigroup, monoid, group
-zset     rows with integer multiplicities
+bounds          what numbers a type can hold
+collections     collections as the user sees them
+exact           sums of floats without loss
+feeds           what columns of a change feed say beside the row
+intake          values of users, taken in
+monoids         the ladder semigroup, monoid, group
+naming          names of fields that are made up
+order           the order of values, as Spark sorts them
+representation  the classes of values that Python does not have
+shapes          how the rows of a query look in Python
+showing         A value in a message, whatever the value is
+texts           dates, times of day, timestamps and zones as text, read and written as Spark casts them
+types           the types of values, closed union `Type`
+values          how values of each type are represented, taken in and given out; parts: representation, intake, bounds, texts
+zset            rows with integer multiplicities
 """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.data.showing import show_value
 from evercurrent.errors import QueryError
 from evercurrent.limits import guard_nesting
-from evercurrent.session.arguments import require_text
+from evercurrent.rows.arguments import require_text
 
 if TYPE_CHECKING:
     from evercurrent.catalog.classes import Schema

@@ -18,11 +18,11 @@ from evercurrent.data.types import Member
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.design.evaluation import reference, run_query
 from evercurrent.errors import ConstraintError, EvaluationError, QueryError
+from evercurrent.rows.arguments import require_choice
 from evercurrent.rows.constraints import examine
 from evercurrent.rows.conversion import give_row
 from evercurrent.rows.pending import Change
 from evercurrent.rows.results import Result
-from evercurrent.session.arguments import require_choice
 from evercurrent.session.definition import create_assertion, create_table, create_view
 from evercurrent.session.dropping import drop
 from evercurrent.session.views import in_order

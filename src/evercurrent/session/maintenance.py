@@ -21,8 +21,8 @@ from evercurrent.design.lazy_views import Lazy
 from evercurrent.engine.live.borrowed_states import Lender
 from evercurrent.engine.live.engine import LiveEngine
 from evercurrent.errors import TransactionError
+from evercurrent.locking.insist import insist
 from evercurrent.rows.store import Store
-from evercurrent.session.insist import insist
 
 Contents = Callable[[str], ZSet]
 """The rows of a table, or of a view that is recomputed in full, by its name."""

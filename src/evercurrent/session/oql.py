@@ -24,7 +24,7 @@ from evercurrent.frontend.oql.layout import Layout
 from evercurrent.frontend.oql.parse import parse, parse_one
 from evercurrent.oql_views.methods import capturing
 from evercurrent.oql_views.values import Stitcher
-from evercurrent.session.arguments import require_choice
+from evercurrent.rows.arguments import require_choice
 from evercurrent.session.definition import check_unstored, over_kept
 from evercurrent.session.dropping import removed
 from evercurrent.session.execute import answer

@@ -36,14 +36,14 @@ from evercurrent.errors import (
     TransactionError,
     UnsupportedError,
 )
+from evercurrent.locking.insist import insist
+from evercurrent.locking.lock import Hold, Lock
 from evercurrent.rows.constraints import examine
 from evercurrent.rows.conversion import RowReader, give_rows, row_writer
 from evercurrent.rows.row_rules import SAMPLE, RowRules
 from evercurrent.rows.store import Reference, Store
 from evercurrent.rows.subscriptions import Callback, Change, Subscribers, Subscription, When
 from evercurrent.session.blame import blame
-from evercurrent.session.insist import insist
-from evercurrent.session.lock import Hold, Lock
 from evercurrent.session.maintenance import Maintenance
 from evercurrent.session.transactions import Block, Transaction
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Literal
 
 from evercurrent.data.zset import ZSet
 from evercurrent.errors import TransactionError
+from evercurrent.locking.insist import insist
+from evercurrent.locking.lock import Hold
 from evercurrent.rows.pending import Pending
-from evercurrent.session.insist import insist
-from evercurrent.session.lock import Hold
 
 if TYPE_CHECKING:
     from evercurrent.objects.work import Work

@@ -34,19 +34,19 @@ from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.log import Snapshot
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import QueryError, TransactionError
+from evercurrent.locking.lock import Hold, Lock
 from evercurrent.rows.constraints import children_of, examine
 from evercurrent.rows.conversion import RowReader
 from evercurrent.rows.row_rules import RowRules
 from evercurrent.rows.store import positions
 from evercurrent.rows.subscriptions import Change, Subscribers
-from evercurrent.session.lock import Hold, Lock
 from evercurrent.session.session import broken_assertion
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.handed_over import HandedOver
-from evercurrent.warehouse.called_functions import require_functions
 from evercurrent.warehouse.changes.touched_rows import Partial, table_store
 from evercurrent.warehouse.deferred.catch_up import current, moved_for_watchers, new_segments, with_watched
 from evercurrent.warehouse.deferred.deferred_relations import Waiting, put_by, rows_of
+from evercurrent.warehouse.definitions.called_functions import require_functions
 from evercurrent.warehouse.maintenance.notifications import changes_of
 from evercurrent.warehouse.maintenance.progress import Progress
 from evercurrent.warehouse.maintenance.retry import again

@@ -35,8 +35,6 @@ from evercurrent.session.execute import Policy, in_mode
 from evercurrent.session.oql import handle_of
 from evercurrent.session.verify import Report
 from evercurrent.term.handed_over import HandedOver
-from evercurrent.warehouse import repairing
-from evercurrent.warehouse.called_functions import missing_functions, warn_of_missing
 from evercurrent.warehouse.changes.apply import (
     OnViolation,
     apply_frames,
@@ -48,13 +46,17 @@ from evercurrent.warehouse.changes.apply import (
 from evercurrent.warehouse.changes.refresh import refresh
 from evercurrent.warehouse.changes.streams import stream
 from evercurrent.warehouse.changes.transactions import Block, Transaction
-from evercurrent.warehouse.checking import CheckReport, check
 from evercurrent.warehouse.core import Core, require_own
 from evercurrent.warehouse.deferred.catch_up import current
 from evercurrent.warehouse.definitions import statements
+from evercurrent.warehouse.definitions.called_functions import missing_functions, warn_of_missing
 from evercurrent.warehouse.definitions.drafts import Script
 from evercurrent.warehouse.definitions.sources import Declaration, declare
 from evercurrent.warehouse.handles import Table
+from evercurrent.warehouse.integrity.check import CheckReport, check
+from evercurrent.warehouse.integrity.repair import repair as repair_stores
+from evercurrent.warehouse.integrity.repair import repair_log
+from evercurrent.warehouse.integrity.verify import verify
 from evercurrent.warehouse.maintenance import upkeep
 from evercurrent.warehouse.maintenance.notifications import missed
 from evercurrent.warehouse.maintenance.progress import Listener
@@ -62,7 +64,6 @@ from evercurrent.warehouse.maintenance.publish import folders_of, publish, set_p
 from evercurrent.warehouse.maintenance.run_record import RunRecord
 from evercurrent.warehouse.objects.face import StoredFace
 from evercurrent.warehouse.statements import run
-from evercurrent.warehouse.verify import verify
 
 Strategy = Literal["auto", "driver", "spark"]
 
@@ -443,7 +444,7 @@ class Warehouse(PythonFace, StoredFace):
             self._require_no_transaction("check")
             if not repair:
                 return check(self._core.engine.folder)
-            return repairing.repair(self._core, repairing.repair_log(self._core.engine.folder))
+            return repair_stores(self._core, repair_log(self._core.engine.folder))
 
     def verify(self, views: Iterable[str] | None = None) -> Report:
         """Compare views with what Spark's own SQL returns for their queries. The report is true if all are equal."""

@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from unittest import mock
 
-from evercurrent.engine.spark.disk import Disk
-from evercurrent.engine.spark.disk import Path as Name
+from evercurrent.engine.spark.storage.disk import Disk
+from evercurrent.engine.spark.storage.disk import Path as Name
 from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.errors import StorageError
 from evercurrent.warehouse.database import Warehouse

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import evercurrent as ec
-from evercurrent.session.lock import Hold, Lock
+from evercurrent.locking.lock import Hold, Lock
 from evercurrent.session.transactions import Block
 from tests.fuzz.injection import Faults, Interrupted
 

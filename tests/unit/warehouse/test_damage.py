@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from evercurrent.engine.spark.disk import DamageError
+from evercurrent.engine.spark.storage.disk import DamageError
 from evercurrent.engine.spark.storage.files import DamageWarning, Folder
 from evercurrent.engine.spark.storage.log import Log
 from evercurrent.errors import StorageError
-from evercurrent.warehouse.checking import check
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.repairing import repair_log
+from evercurrent.warehouse.integrity.check import check
+from evercurrent.warehouse.integrity.repair import repair_log
 from tests.fuzz.campaign import Difference, Tally
 from tests.fuzz.campaigns import damage
 from tests.fuzz.warehouses import build, built, change, driver_alone, observe, read_all

@@ -1,10 +1,8 @@
 """The laws of the calculus, each a function that rewrites where it applies and returns None where it does not.
 
-    generators     generators over comprehensions, constants and nothing
-    filters        conjunctions, constants, conditions that reject NULL
-    nesting        EXISTS, IN, scalar subqueries
-    operations     unions, set operations, orders, groups
-    pruning        fields that nobody reads
-
-`normalize` lists them in order.
+filters     laws of filters
+generators  laws of generators
+nesting     laws of queries inside terms
+operations  laws of the operations beside comprehensions
+pruning     laws of unread fields
 """

@@ -1,1 +1,10 @@
-"""analyses."""
+"""What can be read off a program: which parts fill what is new, which parts wait, how it is shown.
+
+deferral     hybrid views
+drop_counts  A program without the counts that only tell no value from zero, where everyone who asks takes them as the same
+fill         which part of a program computes what is new
+labels       names of a program that a reader can follow
+levels       which relations and states of a program can be computed together
+loops        what of a program lies inside a fixpoint, and what reaches it from outside
+show         programs as text
+"""

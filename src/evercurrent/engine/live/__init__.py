@@ -1,21 +1,22 @@
 """The live engine: a maintenance program becomes Python source, compiled, over dictionaries.
 
-| role | file |
-| --- | --- |
-| LiveEngine: install, apply, undo, rows, trigger | engine |
-| one loaded program: its dictionaries and functions | core |
-| which part of a program computes the states that are new | fill |
-| how a state is laid out in dictionaries, and why | layout |
-| what has to run, given who looks on | plan |
-| a program as functions: relations, stages, fast triggers | emit |
-| rules as nested ifs and fors | rules |
-| what rules read, and in which order their steps run | steps |
-| rules that begin alike share their beginning | share |
-| looking a state up | reads |
-| adding to a state: entries, indexes, accumulators | writes, paths, amounts |
-| the output of one entry of a keyed relation | keyed |
-| a term as Python source | expressions, code |
-| which columns and subterms are worth a local | scope |
-| lines, indentation, names for objects; compiling | writer, load |
-| what generated code calls | runtime |
+amounts           what one row adds to the accumulators of a cell, as source
+borrowed_lookups  looking up a lent state (see `lent`) in a fast trigger, as source
+borrowed_states   states that are not kept, because whoever owns the rows can be asked
+changes           the change of one entry of a keyed relation in a fast trigger
+core              one loaded program
+emit              A program as Python source
+engine            the live engine
+keyed             the output of one entry of a state, as source
+layout            how a state is laid out in dictionaries
+paths             what a rule adds to, and how its indexes and sorted groups follow, as source
+plan              what of a program has to run, given who looks on
+reads             looking a state up, as source
+rules             A rule as nested ifs and fors, steps in the order given
+runtime           what generated code calls
+scope             the names in scope while a rule of the live engine is written
+share             rules that begin alike share their beginning
+steps             what can be said of rules before they are written
+triggers          the fast triggers as Python source
+writes            adding to a state, as source
 """

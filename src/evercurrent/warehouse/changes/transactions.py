@@ -96,7 +96,7 @@ class Block:
         """Begins or joins a transaction, for the `with` statement of the manager in the frame.
 
         The lock is given back by `leave`, whatever raises here. If an interrupt keeps `__exit__` from running at all, the next
-        user finds the lock abandoned, and the transaction with it (`session.lock`).
+        user finds the lock abandoned, and the transaction with it (`locking.lock`).
         """
         try:
             self.hold.take(frame, manager)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from evercurrent.callables import require_callable
 from evercurrent.data.zset import ZSet
-from evercurrent.engine.spark.disk import MissingFileError
+from evercurrent.engine.spark.storage.disk import MissingFileError
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import QueryError

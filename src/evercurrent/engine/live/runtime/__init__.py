@@ -1,8 +1,14 @@
 """What generated code calls.
 
-journal       the record of old values that undoes a transaction
-index         buckets of secondary indexes: a pair inline, a dictionary from two on
-aggregates    one value of a group that is not a sum: min, median, collect_list, ...
-ordered       groups of rows in order, for windows and top-k
-fixpoint      relations that are defined through each other
+additions   sums and counts that only DISTINCT or an unusual type keeps from being plain sums; and the bits of integers
+aggregates  one value of a group that is not a sum: min, median, collect_list, ...
+best        the first row of a group in some order
+fixpoint    relations that are defined through each other
+folds       user-defined aggregates
+index       buckets of secondary indexes: a pair inline, a dictionary from two on
+journal     the record of old values that undoes a transaction
+moments     variance and its kin from exact power sums
+ordered     groups of rows in order, for windows and top-k
+sequences   all rows of a group in order
+sorting     sorted sequences
 """

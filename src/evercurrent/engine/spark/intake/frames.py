@@ -17,7 +17,7 @@ from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.segments import LARGE_ROWS, Workshop
 from evercurrent.engine.spark.storage.sort_order import leading
 from evercurrent.engine.spark.translate.types import spark_type
-from evercurrent.engine.spark.zeros import one_zero
+from evercurrent.engine.spark.translate.zeros import one_zero
 from evercurrent.errors import QueryError
 
 SMALL_SCAN = 256 << 20

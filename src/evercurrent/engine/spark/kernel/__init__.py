@@ -1,1 +1,13 @@
-"""kernel."""
+"""One batch on the driver: generated code over the delta, lookups by key, functions of touched groups.
+
+batch                A small transaction, by the driver alone
+constraint_precheck  whether changes may stand beside the stored rows, judged by columns
+entries              the entries of one state in the driver's hands
+entry_columns        what is read of entries, by position
+first_rows           the head of a state
+fixpoint             recursion on the driver
+garbage_collection   python's collector of cycles, called rarely while very many rows are made
+generated_code       generated functions of the driver, compiled once for what they are made of
+keyed_functions      keyed functions as generated code
+rule_loops           rules as generated loops over lists of rows
+"""

@@ -33,7 +33,7 @@ from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, Workshop
 from evercurrent.engine.spark.storage.stored_state import Contents, Store
 from evercurrent.engine.spark.storage.user_frames import copies, named, user_frame
 from evercurrent.engine.spark.translate.types import arrow_schema, spark_type
-from evercurrent.engine.spark.zeros import one_zero
+from evercurrent.engine.spark.translate.zeros import one_zero
 
 COLLECTED_ROWS = 100_000
 """Results of at most so many rows are compared by the driver, in Arrow's hands."""

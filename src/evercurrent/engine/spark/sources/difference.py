@@ -24,7 +24,7 @@ from evercurrent.engine.spark.storage.file_schema import W, row_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.translate.types import arrow_schema, spark_type
-from evercurrent.engine.spark.zeros import one_zero
+from evercurrent.engine.spark.translate.zeros import one_zero
 from evercurrent.errors import StorageError
 
 BYTES_PER_ROW = 20

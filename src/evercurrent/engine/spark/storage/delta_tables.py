@@ -26,9 +26,9 @@ from pyspark.sql import DataFrame
 
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
-from evercurrent.engine.spark.delta_types import published_frame, published_schema, stored_schema
 from evercurrent.engine.spark.storage.entry_reader import filterable
 from evercurrent.engine.spark.storage.files import Folder, slug
+from evercurrent.engine.spark.translate.delta_types import published_frame, published_schema, stored_schema
 from evercurrent.engine.spark.translate.types import internal, plain
 
 APPLICATION = "evercurrent"

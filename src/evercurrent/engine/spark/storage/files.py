@@ -34,11 +34,10 @@ import pyarrow
 import pyarrow.parquet
 
 from evercurrent.data.types import Type
-from evercurrent.engine.spark import checksums
-from evercurrent.engine.spark.checksums import Checked, block_sums, digest, write_sums
-from evercurrent.engine.spark.disk import DISK, UNFINISHED, Disk, MissingFileError
-from evercurrent.engine.spark.storage import mapped_copy
+from evercurrent.engine.spark.storage import checksums, mapped_copy
+from evercurrent.engine.spark.storage.checksums import Checked, block_sums, digest, write_sums
 from evercurrent.engine.spark.storage.digests import H, digests
+from evercurrent.engine.spark.storage.disk import DISK, UNFINISHED, Disk, MissingFileError
 from evercurrent.engine.spark.storage.lookup import Footer
 from evercurrent.errors import StorageError, UnsupportedError
 

@@ -32,9 +32,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from evercurrent.engine.spark.checksums import damaged
-from evercurrent.engine.spark.disk import DamageError, MissingFileError
-from evercurrent.engine.spark.documents import pack, unpack
+from evercurrent.engine.spark.storage.checksums import damaged
+from evercurrent.engine.spark.storage.disk import DamageError, MissingFileError
+from evercurrent.engine.spark.storage.documents import pack, unpack
 from evercurrent.engine.spark.storage.files import Folder, Segment
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConflictError, StorageError

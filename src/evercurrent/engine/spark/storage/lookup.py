@@ -22,7 +22,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
-from evercurrent.engine.spark.checksums import Checked
+from evercurrent.engine.spark.storage.checksums import Checked
 from evercurrent.engine.spark.storage.mapped_copy import Copy, Places, numbers, spread
 
 AT_ONCE = 1024

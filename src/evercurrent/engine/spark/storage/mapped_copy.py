@@ -38,15 +38,15 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
-from evercurrent.engine.spark import checksums
-from evercurrent.engine.spark.checksums import (
+from evercurrent.engine.spark.storage import checksums
+from evercurrent.engine.spark.storage.checksums import (
     Checked,
     block_sums,
     file_digest,
     text_digest,
 )
-from evercurrent.engine.spark.disk import DISK, DamageError, Disk
-from evercurrent.engine.spark.disk import UNFINISHED as DRAFT
+from evercurrent.engine.spark.storage.disk import DISK, DamageError, Disk
+from evercurrent.engine.spark.storage.disk import UNFINISHED as DRAFT
 from evercurrent.engine.spark.translate.arrow_columns import UNITS, viewed
 
 SUFFIX = ".map"

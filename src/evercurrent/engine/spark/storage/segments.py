@@ -19,8 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, MapType, StructType
 
-from evercurrent.engine.spark import checksums
-from evercurrent.engine.spark.storage import mapped_copy
+from evercurrent.engine.spark.storage import checksums, mapped_copy
 from evercurrent.engine.spark.storage.digests import H, digest_column
 from evercurrent.engine.spark.storage.files import SCANNED_GROUP, Folder, Segment
 from evercurrent.engine.spark.translate.types import arrow_schema

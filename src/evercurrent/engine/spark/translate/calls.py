@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from evercurrent.data.types import Decimal, Float, Integer, Interval, Map, Time, Timestamp, Type
 from evercurrent.engine.spark.translate.intervals import interval, micros
 from evercurrent.engine.spark.translate.types import spark_type
-from evercurrent.engine.spark.zeros import SIGNLESS, one_zero
+from evercurrent.engine.spark.translate.zeros import SIGNLESS, one_zero
 from evercurrent.errors import UnsupportedError
 from evercurrent.term.nodes import Call
 

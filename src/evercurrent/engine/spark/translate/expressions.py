@@ -18,7 +18,7 @@ from evercurrent.engine.spark.translate.calls import higher_order, native
 from evercurrent.engine.spark.translate.literals import literal
 from evercurrent.engine.spark.translate.opaque_functions import applied
 from evercurrent.engine.spark.translate.types import spark_type
-from evercurrent.engine.spark.zeros import one_zero
+from evercurrent.engine.spark.translate.zeros import one_zero
 from evercurrent.errors import InternalError
 from evercurrent.term.nodes import (
     Apply,

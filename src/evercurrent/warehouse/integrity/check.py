@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from evercurrent.engine.spark import checksums
-from evercurrent.engine.spark.checksums import SUFFIX, block_sums, read_sums, write_sums
-from evercurrent.engine.spark.disk import DamageError, MissingFileError
-from evercurrent.engine.spark.documents import unpack
-from evercurrent.engine.spark.storage import mapped_copy
+from evercurrent.engine.spark.storage import checksums, mapped_copy
+from evercurrent.engine.spark.storage.checksums import SUFFIX, block_sums, read_sums, write_sums
+from evercurrent.engine.spark.storage.disk import DamageError, MissingFileError
+from evercurrent.engine.spark.storage.documents import unpack
 from evercurrent.engine.spark.storage.files import Folder, Segment, way_out
 from evercurrent.engine.spark.storage.log import RESTORE, Log, Snapshot
 from evercurrent.errors import StorageError

@@ -11,7 +11,7 @@ True
 >>> unpack(text.replace(b"7", b"8"), "it")
 Traceback (most recent call last):
     ...
-evercurrent.engine.spark.disk.DamageError: it is damaged: its checksum is not the one that was written
+evercurrent.engine.spark.storage.disk.DamageError: it is damaged: its checksum is not the one that was written
 hint: evercurrent check --warehouse DIR lists what is damaged and what can be rebuilt
 """
 
@@ -21,7 +21,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from evercurrent.engine.spark.checksums import damaged, text_digest
+from evercurrent.engine.spark.storage.checksums import damaged, text_digest
 from evercurrent.errors import StorageError
 
 FORMAT = 2

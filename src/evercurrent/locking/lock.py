@@ -28,7 +28,7 @@ from collections import deque
 from collections.abc import Callable
 from types import FrameType, TracebackType
 
-from evercurrent.session.with_statement import Place, innermost
+from evercurrent.locking.with_statement import Place, innermost
 
 NEXT = "next"
 PATIENCE = 0.2

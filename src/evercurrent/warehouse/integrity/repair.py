@@ -14,10 +14,10 @@ from dataclasses import replace
 from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.engine.spark.storage.log import Snapshot
 from evercurrent.errors import StorageError
-from evercurrent.warehouse.checking import CheckReport, check, of_table, rebuild_copies, repair_files
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.deferred.deferred_relations import LATER, bare, by_changes, is_shared, later_design
 from evercurrent.warehouse.definitions.fill_stores import fill
+from evercurrent.warehouse.integrity.check import CheckReport, check, of_table, rebuild_copies, repair_files
 from evercurrent.warehouse.maintenance.publish import publish
 
 REPAIR = "REPAIR"

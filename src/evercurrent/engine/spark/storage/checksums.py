@@ -23,7 +23,7 @@ import numpy
 import pyarrow
 import xxhash
 
-from evercurrent.engine.spark.disk import DISK, DamageError, Disk
+from evercurrent.engine.spark.storage.disk import DISK, DamageError, Disk
 
 BLOCK = 16 * 1024
 SUFFIX = ".sums"
