@@ -1,4 +1,4 @@
-"""Text to syntax.
+"""OQL text to syntax, by lark; the grammar is `oql.lark`.
 
 >>> parse("select e.name from e in Employees; 1 + 2")[1]
 Binary(operator='+', left=Constant(value=1, type='integer'), right=Constant(value=2, type='integer'))
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from lark import Lark, Token
@@ -16,7 +17,6 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput
 
 from evercurrent.errors import LimitError, QueryError
 from evercurrent.frontend.oql import syntax
-from evercurrent.frontend.oql.grammar import GRAMMAR
 from evercurrent.limits import DIGITS, guard_nesting
 from evercurrent.source import Place
 
@@ -26,7 +26,8 @@ Tree: Any = LarkTree
 
 @cache
 def _parser() -> Lark:
-    return Lark(GRAMMAR, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=True)
+    grammar = files("evercurrent.frontend.oql").joinpath("oql.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=True)
 
 
 def parse(text: str) -> list[syntax.Statement]:
