@@ -118,7 +118,7 @@ def test_both_ways_agree(
         outcomes: list[str] = []
         for db, way in ((by_columns, counted), (by_rows, lambda *_: None)):
             with monkeypatch.context() as patch:
-                patch.setattr(apply, "columnar", type("way", (), {"segments": staticmethod(way)}))
+                patch.setattr(apply, "columns", type("way", (), {"segments": staticmethod(way)}))
                 try:
                     db.apply(changes)
                     outcomes.append("applied")
