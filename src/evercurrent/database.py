@@ -19,11 +19,11 @@ from evercurrent.data.showing import show_value
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.limits import guard_nesting
 from evercurrent.objects.face import ObjectFace
-from evercurrent.python_views.face import PythonFace
 from evercurrent.rows.arguments import require_choice, require_text
 from evercurrent.rows.conversion import is_many
 from evercurrent.rows.results import Result
 from evercurrent.session.feed import Feed
+from evercurrent.session.python_face import SessionPythonFace
 from evercurrent.session.stats import Stats
 from evercurrent.session.tables import Table
 from evercurrent.session.transactions import Block
@@ -102,7 +102,7 @@ def connect(
     )
 
 
-class Database(PythonFace, ObjectFace):
+class Database(SessionPythonFace, ObjectFace):
     """Tables, and views over them that are at all times what their queries would return.
 
     Threads may share a database: one lock guards it, and a transaction holds it from its beginning to its end.
@@ -186,7 +186,7 @@ class Database(PythonFace, ObjectFace):
     @guard_nesting()
     def bind(self, name: str, thing: Any) -> None:
         """Give an object a name that queries in OQL may use; binding it again moves the name, None unbinds it."""
-        from evercurrent.session.oql_names import bind
+        from evercurrent.objects.names import bind
 
         require_text(name, "the name of an object")
         bind(self._session, name, thing)

@@ -8,14 +8,10 @@ from __future__ import annotations
 import html
 import io
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evercurrent.data.types import Decimal, Float, Integer, Member
 from evercurrent.data.zset import Row
-from evercurrent.rows.readable import count_text
-
-if TYPE_CHECKING:
-    from evercurrent.session.stats import Stats
 
 Fields = Sequence[Member]
 
@@ -38,6 +34,15 @@ def value_text(value: Any) -> str:
 def is_right(field: Member) -> bool:
     """Whether the column is set to the right: numbers."""
     return isinstance(field.type, Integer | Float | Decimal)
+
+
+def count_text(count: int) -> str:
+    """How many rows, in words.
+
+    >>> count_text(1), count_text(1200)
+    ('1 row', '1,200 rows')
+    """
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def footer(shown: int, total: int) -> str:
@@ -109,18 +114,3 @@ def bytes_text(size: int) -> str:
             return f"{amount:,.0f} {unit}" if unit == "bytes" else f"{amount:,.1f} {unit}"
         amount /= 1024
     return f"{amount:,.1f} GB"
-
-
-def stats_text(stats: Stats) -> str:
-    """What is kept, as a table."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table()
-    for name in ("kind", "name", "entries", "bytes", "views", "why"):
-        table.add_column(name, justify="right" if name in ("entries", "bytes") else "left", overflow="fold")
-    for s in stats.sizes:
-        cells = (s.kind, s.name, f"{s.entries:,}", bytes_text(s.bytes), ", ".join(s.views), s.why)
-        table.add_row(*map(Text, cells))
-    total = f"{stats.entries:,} entries beside the tables, {bytes_text(stats.bytes)} in all"
-    return "\n".join([rich_text(table), total, *(f"note: {n}" for n in stats.notes)])

@@ -36,8 +36,8 @@ from evercurrent.algebra.nodes import (
 from evercurrent.algebra.origins import Origins
 from evercurrent.algebra.walk import children, nodes, relations_of
 from evercurrent.data.zset import ZSet
+from evercurrent.design.why import base_plan
 from evercurrent.errors import EvaluationError
-from evercurrent.session.why import base_plan
 from tests.laws.chooser import Seeded
 from tests.laws.world import VIEW, World
 

@@ -6,6 +6,7 @@ dependencies     who depends on whom
 extents          how objects are kept as tables, and where a property of an object is to be found
 lookup           what a name stands for, and whether it may be dropped
 nodes            what the front ends declare
+removal          a catalog without one of its tables, views or assertions
 wellformed       whether classes fit together, whoever declared them
 without_classes  A catalog without some of its classes
 """

@@ -8,4 +8,5 @@ explain        how a view is kept, as text, at every stage of its way down
 lazy_views     lazy views
 opaque_notes   what `explain` says of opaque functions
 program_parts  which part of the one program keeps a view
+why            why a view has a row: the base rows that it comes from
 """

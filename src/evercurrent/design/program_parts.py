@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Lookup, Program, Relation, Rule
@@ -70,3 +71,27 @@ def _rests_on(relation: Relation) -> list[str]:
             return [state]
         case Fixpoint(loops=loops):
             return [loop.body for loop in loops]
+
+
+def users_of(program: Program) -> dict[str, list[str]]:
+    """For each state, the views and assertions that rest on it."""
+    return _users(program, lambda part: part.states)
+
+
+def table_users(program: Program) -> dict[str, list[str]]:
+    """For each input, the views and assertions that rest on it."""
+    return _users(program, lambda part: part.inputs)
+
+
+def fixpoint_users(program: Program) -> dict[str, list[str]]:
+    """For each fixpoint, the views and assertions that rest on it."""
+    names = {r.name for r in program.relations if isinstance(r, Fixpoint)}
+    return _users(program, lambda part: part.relations & names)
+
+
+def _users(program: Program, parts: Callable[[Lineage], set[str]]) -> dict[str, list[str]]:
+    result: dict[str, list[str]] = {}
+    for view, relation in program.views.items():
+        for name in sorted(parts(lineage(program, relation))):
+            result.setdefault(name, []).append(view.replace("\0", " "))
+    return result

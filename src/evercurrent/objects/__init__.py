@@ -7,6 +7,7 @@ extents      extents and classes as a program sees them
 face         the methods of a database
 handles      the class of all objects; deleted and undone ones
 lending      what the engine need not keep of objects, because they hold it themselves (see `engine.live.borrowed_states`)
+names        named objects, which queries may use
 reading      who reads the tables of classes
 rows         SQL's changes of rows as changes of objects
 space        all objects of a database

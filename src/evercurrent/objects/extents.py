@@ -10,18 +10,19 @@ from evercurrent.catalog.lookup import unknown
 from evercurrent.errors import QueryError
 from evercurrent.objects.classes.kinds import Kind
 from evercurrent.objects.handles import Object
+from evercurrent.objects.space import Space, space_of
 
 if TYPE_CHECKING:
-    from evercurrent.objects.space import Space
     from evercurrent.rows.subscriptions import Change, Subscription, When
     from evercurrent.session.session import Session
 
 
 def kind_of(session: Session, name: str) -> Kind:
     """The kind of a class, by its name."""
-    if session.space is None:
+    space = space_of(session)
+    if space is None:
         raise QueryError(f"there is no class {name!r}", hint="db.odl(text) declares classes")
-    return session.space.kind(name)
+    return space.kind(name)
 
 
 class ObjectChange:
@@ -78,10 +79,11 @@ class Extent:
     def __init__(self, session: Session, name: str) -> None:
         schema = session.catalog.schema
         found = schema.of_relation(name) or schema.classes.get(name)
-        if found is None or session.space is None:
+        space = space_of(session)
+        if found is None or space is None:
             raise unknown("extent", name, [c.relation for c in schema.classes.values()])
         self._session = session
-        self._space = session.space
+        self._space = space
         self._class = found.name
         self.name = found.relation
 

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
 from evercurrent.catalog.classes import Attribute, Class, Property, Schema
@@ -363,6 +363,11 @@ class Space:
             "add": set.add,
             "discard": set.discard,
         }
+
+
+def space_of(session: Session) -> Space | None:
+    """Returns the objects of a session, None if no class is declared."""
+    return cast("Space | None", session.space)
 
 
 def collection_rows(oid: int, owned: Owned) -> Iterator[tuple[Any, ...]]:

@@ -7,12 +7,13 @@ from typing import Protocol, TypeVar
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import View
+from evercurrent.catalog.removal import remove
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.define import views
 from evercurrent.frontend.oql.kinds import Coll
 from evercurrent.frontend.oql.layout import Layout, kind_of_shape
 from evercurrent.frontend.oql.parse import parse
-from evercurrent.session.dropping import removed
+from evercurrent.oql_views.translation import context_of
 from evercurrent.source import Place
 
 
@@ -68,10 +69,8 @@ def _head(catalog: Catalog, view: View, layout: Layout, names: list[str]) -> Ite
 
 def cautions(catalog: Catalog, view: View) -> list[tuple[str, Place | None]]:
     """Where the view is UNDEFINED instead of failing."""
-    from evercurrent.session.oql import context_of
-
     statement = parse(view.text)[0]
     assert isinstance(statement, syntax.Define)
-    context = context_of(removed(catalog, "view", view.name))
+    context = context_of(remove(catalog, "view", view.name))
     views(context, view.name, statement.body, view.text)
     return list(dict.fromkeys(context.cautions))

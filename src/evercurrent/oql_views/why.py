@@ -18,10 +18,10 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import View
 from evercurrent.data.collections import identity_of
 from evercurrent.data.zset import Row, ZSet
+from evercurrent.design.why import NOTHING, Contents, Why, base_plan, describe_origins
 from evercurrent.errors import QueryError
 from evercurrent.frontend.oql.layout import Flat, Layout, Part, Shape, Spread
 from evercurrent.oql_views.values import Stitcher
-from evercurrent.session.why import NOTHING, Contents, Why, base_plan, told
 
 
 def why_value(view: View, given: Any, catalog: Catalog, contents: Contents, stitcher: Stitcher) -> Why:
@@ -49,7 +49,7 @@ def why_value(view: View, given: Any, catalog: Catalog, contents: Contents, stit
             origin = origins(base_plan(part, catalog), inner, contents, catalog)
             assert origin is not None, (relation, inner)
             found.append(origin)
-    return told(view.name, shown, _together(found), catalog)
+    return describe_origins(view.name, shown, _together(found), catalog)
 
 
 def _same(value: Any, given: Any) -> bool:

@@ -81,15 +81,6 @@ class Rows(ABC):
         return table_html(self._title(), self.schema, self.head(20), len(self))
 
 
-def count_text(count: int) -> str:
-    """How many rows, in words.
-
-    >>> count_text(1), count_text(1200)
-    ('1 row', '1,200 rows')
-    """
-    return "1 row" if count == 1 else f"{count:,} rows"
-
-
 def signature(fields: Fields) -> str:
     """Columns with their types, for one line."""
     return ", ".join(f"{f.name} {f.type}" for f in fields)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
-from evercurrent.rows.readable import Rows, count_text, signature
+from evercurrent.display import count_text
+from evercurrent.rows.readable import Rows, signature
 
 
 class Result(Rows):

@@ -5,11 +5,13 @@ blame         says which view failed, and for which row, when the data make an e
 definition    CREATE
 dropping      DROP
 execute       statements, executed
+explain       how a view is kept, as text
 feed          the trusted fast path into a table
 installation  the one place where a new catalog takes effect
 maintenance   the engine, the program that it runs, and the views that are recomputed in full
 oql           OQL, executed
-oql_names     named objects
+object_space  what a session asks of the objects of its database
+python_face   what `db.view` returns, for type checkers
 python_views  query objects of Python in a database inside this process
 session       one database
 stats         what is kept
@@ -17,5 +19,5 @@ tables        the handle of a table
 transactions  what `with db.transaction()` gives
 verify        recompute and compare
 views         the handle of a view
-why           why a view has a row
+why           why a view has a row: the parts that read the stores
 """

@@ -8,25 +8,25 @@ its text and written out wherever it is used.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, assert_never, cast
+from typing import TYPE_CHECKING, Any, assert_never
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import all_dependants, dependants, view_order
 from evercurrent.catalog.lookup import unknown
 from evercurrent.catalog.nodes import PartOf, View
+from evercurrent.catalog.removal import remove
 from evercurrent.data.collections import UNDEFINED
 from evercurrent.data.zset import Row
 from evercurrent.errors import EvaluationError, EvercurrentError, QueryError
 from evercurrent.frontend.oql import syntax
-from evercurrent.frontend.oql.context import Context, wrong
+from evercurrent.frontend.oql.context import wrong
 from evercurrent.frontend.oql.define import question, views
 from evercurrent.frontend.oql.layout import Layout
 from evercurrent.frontend.oql.parse import parse, parse_one
-from evercurrent.oql_views.methods import capturing
+from evercurrent.oql_views.translation import context_of
 from evercurrent.oql_views.values import Stitcher
 from evercurrent.rows.arguments import require_choice
 from evercurrent.session.definition import check_unstored, over_kept
-from evercurrent.session.dropping import removed
 from evercurrent.session.execute import answer
 from evercurrent.session.installation import defining, install
 
@@ -93,12 +93,6 @@ def query(session: Session, text: str, pending: bool) -> Any:
         return ask(session, statement, pending)
 
 
-def context_of(catalog: Catalog) -> Context:
-    """A fresh translation over a catalog."""
-    macros = {name: cast(syntax.Define, parse(text)[0]) for name, text in catalog.macros.items()}
-    return Context(catalog, macros, catalog.aliases, capture=capturing(catalog.schema))
-
-
 # --- definitions ---------------------------------------------------------------------------------------------
 
 
@@ -110,7 +104,7 @@ def define(session: Session, statement: syntax.Define, options: dict[str, Any]) 
             raise wrong(f"there is already a table {name}", statement.place)
         old = catalog.view(name)
         if old is not None:
-            catalog = removed(catalog, "view", name)
+            catalog = remove(catalog, "view", name)
         catalog = replace(catalog, macros={k: v for k, v in catalog.macros.items() if k != name})
         found = views(context_of(catalog), name, statement.body, statement.text, **options)
         for view in found:
@@ -160,7 +154,7 @@ def _again(catalog: Catalog, again: list[View]) -> Catalog:
             continue
         try:
             if view.language == "oql":
-                catalog = removed(catalog, "view", view.name)
+                catalog = remove(catalog, "view", view.name)
                 for found in defined_again(view, catalog):
                     catalog = catalog.with_view(found)
             else:
@@ -223,7 +217,7 @@ def undefine(session: Session, name: str, place: Any) -> None:
                 place,
                 hint="undefine or drop what depends on it first",
             )
-        install(session, removed(catalog, "view", name))
+        install(session, remove(catalog, "view", name))
 
 
 # --- queries -------------------------------------------------------------------------------------------------

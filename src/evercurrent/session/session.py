@@ -48,8 +48,8 @@ from evercurrent.session.maintenance import Maintenance
 from evercurrent.session.transactions import Block, Transaction
 
 if TYPE_CHECKING:
-    from evercurrent.objects.space import Space
     from evercurrent.session.feed import Feed
+    from evercurrent.session.object_space import ObjectSpace
 
 
 class Session:
@@ -70,7 +70,7 @@ class Session:
         self.feeds: WeakSet[Feed] = WeakSet()
         self.committing: Transaction | None = None
         self.idle = True  # no block is open: a write of an object may go straight to the compiled functions
-        self.space: Space | None = None  # the objects, where there are classes
+        self.space: ObjectSpace | None = None  # the objects, where there are classes
 
     # --- transactions --------------------------------------------------------------------------------------
 

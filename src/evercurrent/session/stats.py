@@ -7,14 +7,14 @@ once for each.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from evercurrent.design.program_parts import fixpoint_users, table_users, users_of
+
 if TYPE_CHECKING:
-    from evercurrent.delta.program import Program
-    from evercurrent.design.program_parts import Lineage
     from evercurrent.session.session import Session
 
 SAMPLE = 200
@@ -54,9 +54,7 @@ class Stats:
         return tuple(s for s in self.sizes if view in s.views)
 
     def __str__(self) -> str:
-        from evercurrent.display import stats_text
-
-        return stats_text(self)
+        return _table_text(self)
 
     __repr__ = __str__
 
@@ -64,6 +62,22 @@ class Stats:
         from evercurrent.display import text_html
 
         return text_html(str(self))
+
+
+def _table_text(stats: Stats) -> str:
+    from rich.table import Table
+    from rich.text import Text
+
+    from evercurrent.display import bytes_text, rich_text
+
+    table = Table()
+    for name in ("kind", "name", "entries", "bytes", "views", "why"):
+        table.add_column(name, justify="right" if name in ("entries", "bytes") else "left", overflow="fold")
+    for s in stats.sizes:
+        cells = (s.kind, s.name, f"{s.entries:,}", bytes_text(s.bytes), ", ".join(s.views), s.why)
+        table.add_row(*map(Text, cells))
+    total = f"{stats.entries:,} entries beside the tables, {bytes_text(stats.bytes)} in all"
+    return "\n".join([rich_text(table), total, *(f"note: {n}" for n in stats.notes)])
 
 
 def stats(session: Session) -> Stats:
@@ -110,34 +124,6 @@ def state_sizes(session: Session, view: str) -> dict[str, tuple[int, int]]:
     maintenance = session.maintenance
     engine = maintenance.lazy.engine if view in maintenance.design.lazy else maintenance.engine
     return engine.sizes()
-
-
-def users_of(program: Program) -> dict[str, list[str]]:
-    """For each state, the views and assertions that rest on it."""
-    return _users(program, lambda part: part.states)
-
-
-def table_users(program: Program) -> dict[str, list[str]]:
-    """For each input, the views and assertions that rest on it."""
-    return _users(program, lambda part: part.inputs)
-
-
-def fixpoint_users(program: Program) -> dict[str, list[str]]:
-    """For each fixpoint, the views and assertions that rest on it."""
-    from evercurrent.delta.program import Fixpoint
-
-    names = {r.name for r in program.relations if isinstance(r, Fixpoint)}
-    return _users(program, lambda part: part.relations & names)
-
-
-def _users(program: Program, parts: Callable[[Lineage], set[str]]) -> dict[str, list[str]]:
-    from evercurrent.design.program_parts import lineage
-
-    result: dict[str, list[str]] = {}
-    for view, relation in program.views.items():
-        for name in sorted(parts(lineage(program, relation))):
-            result.setdefault(name, []).append(view.replace("\0", " "))
-    return result
 
 
 def container_bytes(container: dict[Any, Any]) -> int:

@@ -9,10 +9,11 @@ from evercurrent.catalog.nodes import Table as Declaration
 from evercurrent.data.showing import show_value
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
+from evercurrent.display import count_text
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.rows.conversion import RowReader, give_row, is_many
 from evercurrent.rows.locate import key_of, locate, no_key
-from evercurrent.rows.readable import Rows, count_text, signature
+from evercurrent.rows.readable import Rows, signature
 from evercurrent.rows.readers import rows_of
 from evercurrent.rows.store import Store
 from evercurrent.rows.subscriptions import Callback, Subscription, When

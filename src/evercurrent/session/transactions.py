@@ -24,9 +24,9 @@ from evercurrent.locking.lock import Hold
 from evercurrent.rows.pending import Pending
 
 if TYPE_CHECKING:
-    from evercurrent.objects.work import Work
     from evercurrent.rows.patch import Patch
     from evercurrent.rows.subscriptions import Notices
+    from evercurrent.session.object_space import ObjectChanges
     from evercurrent.session.session import Session
 
 Status = Literal["open", "committed", "rolled back", "failed"]
@@ -42,7 +42,7 @@ class Transaction:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.pending: dict[str, Pending] = {}
-        self.objects: Work | None = None  # what it has changed of the objects
+        self.objects: ObjectChanges | None = None  # what it has changed of the objects
         self.status: Status = "open"
         self.number: int | None = None
         self.inner = 0  # how many blocks have joined it and are not left

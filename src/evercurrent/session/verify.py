@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, cast
 from evercurrent.catalog.dependencies import base_tables
 from evercurrent.catalog.nodes import View
 from evercurrent.data.zset import Row
+from evercurrent.display import count_text
 from evercurrent.rows.conversion import give_rows
-from evercurrent.rows.readable import count_text
 
 if TYPE_CHECKING:
     from evercurrent.calculus.nodes import Query

@@ -9,13 +9,14 @@ from evercurrent.catalog.nodes import View as Declaration
 from evercurrent.data.types import Member
 from evercurrent.data.values import sort_key
 from evercurrent.data.zset import Row
-from evercurrent.rows.readable import Rows, count_text, signature
+from evercurrent.display import count_text
+from evercurrent.rows.readable import Rows, signature
 from evercurrent.rows.subscriptions import Callback, Subscription, When
 
 if TYPE_CHECKING:
     from evercurrent.design.explain import Explanation
+    from evercurrent.design.why import Why
     from evercurrent.session.session import Session
-    from evercurrent.session.why import Why
 
 Order = tuple[tuple[int, bool, bool], ...]
 
@@ -66,7 +67,7 @@ class View(Rows):
         `program` (what is kept and what each change does to it), `source` (the Python that runs). Without a stage: a
         summary, with the states, why they are kept, and how large they are now.
         """
-        from evercurrent.design.explain import explain_view
+        from evercurrent.session.explain import explain_view
 
         with self._session.lock:
             return explain_view(self._session, self._declaration, stage)

@@ -28,7 +28,6 @@ from evercurrent.errors import (
 from evercurrent.frontend.sql import statements as s
 from evercurrent.frontend.sql.parse import parse_script, parse_statement
 from evercurrent.oql_views.changes import relations_of_view
-from evercurrent.python_views.face import PythonFace
 from evercurrent.python_views.owner import QueryOwner
 from evercurrent.rows.results import Result
 from evercurrent.session.execute import Policy, in_mode
@@ -51,6 +50,7 @@ from evercurrent.warehouse.deferred.catch_up import current
 from evercurrent.warehouse.definitions import statements
 from evercurrent.warehouse.definitions.called_functions import missing_functions, warn_of_missing
 from evercurrent.warehouse.definitions.drafts import Script
+from evercurrent.warehouse.definitions.python_face import StoredPythonFace
 from evercurrent.warehouse.definitions.sources import Declaration, declare
 from evercurrent.warehouse.handles import Table
 from evercurrent.warehouse.integrity.check import CheckReport, check
@@ -68,7 +68,7 @@ from evercurrent.warehouse.statements import run
 Strategy = Literal["auto", "driver", "spark"]
 
 
-class Warehouse(PythonFace, StoredFace):
+class Warehouse(StoredPythonFace, StoredFace):
     """Tables and views under a path, kept current by Spark and its driver.
 
     One driver writes at a time: if another one has committed in between, a commit raises `ConflictError` and changes

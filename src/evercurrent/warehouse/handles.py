@@ -10,6 +10,7 @@ from evercurrent.catalog.nodes import Table as TableNode
 from evercurrent.catalog.nodes import View as ViewNode
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
+from evercurrent.display import count_text
 from evercurrent.engine.spark.storage.delta_tables import table_of
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.stored_state import Store
@@ -18,7 +19,7 @@ from evercurrent.errors import QueryError
 from evercurrent.oql_views.changes import relations_of_view
 from evercurrent.rows.conversion import give_row, is_row
 from evercurrent.rows.locate import key_of, locate, no_key
-from evercurrent.rows.readable import Rows, count_text, signature
+from evercurrent.rows.readable import Rows, signature
 from evercurrent.rows.readers import rows_of
 from evercurrent.rows.store import positions
 from evercurrent.rows.subscriptions import Callback, Subscription, When
@@ -30,8 +31,8 @@ from evercurrent.warehouse.maintenance.notifications import feed_name, subscribe
 
 if TYPE_CHECKING:
     from evercurrent.design.explain import Explanation
+    from evercurrent.design.why import Why
     from evercurrent.engine.spark.storage.file_schema import Frame
-    from evercurrent.session.why import Why
     from evercurrent.warehouse.changes.transactions import Transaction
     from evercurrent.warehouse.database import Warehouse
 

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.nodes import View
 from evercurrent.data.zset import Row
-from evercurrent.engine.spark.engine import SMALL_ROWS
-from evercurrent.errors import UnsupportedError
-from evercurrent.oql_views.why import why_value
-from evercurrent.session.oql import handle_of
-from evercurrent.session.why import (
+from evercurrent.design.why import (
     NOTHING,
     Contents,
     Why,
@@ -26,6 +22,10 @@ from evercurrent.session.why import (
     objects_of,
     read_row,
 )
+from evercurrent.engine.spark.engine import SMALL_ROWS
+from evercurrent.errors import UnsupportedError
+from evercurrent.oql_views.why import why_value
+from evercurrent.session.oql import handle_of
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions.oql import stitcher
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import evercurrent as ec
-from evercurrent.session.why import base_plan
+from evercurrent.design.why import base_plan
 
 
 @pytest.fixture

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from evercurrent.delta.analyses.loops import inside
+from evercurrent.delta.analyses.loops import delta_names, inside
 from evercurrent.delta.program import Finalize, Fixpoint, Keyed, Program
-from evercurrent.engine.live.plan import names_of
 
 
 def lone_rows(program: Program) -> frozenset[str]:
@@ -75,7 +74,7 @@ def downstream(program: Program, name: str) -> set[str]:
             moved = [rule.into, *of_state.get(rule.into, ())]
             if rule.into in loops:
                 moved += [
-                    n for n in (*names_of(loops[rule.into]), *(x.inner for x in loops[rule.into].loops))
+                    n for n in (*delta_names(loops[rule.into]), *(x.inner for x in loops[rule.into].loops))
                 ]
             for other in moved:
                 if other not in found:

@@ -7,7 +7,7 @@ itself; engines count those apart.
 
 from __future__ import annotations
 
-from evercurrent.delta.program import Fixpoint, Keyed, Linear, Lookup, Program
+from evercurrent.delta.program import Fixpoint, Keyed, Linear, Lookup, Program, Relation
 
 
 def inside(program: Program, fixpoint: Fixpoint) -> list[Linear | Keyed]:
@@ -27,6 +27,11 @@ def inside(program: Program, fixpoint: Fixpoint) -> list[Linear | Keyed]:
                     reached.add(name)
                     frontier.append(name)
     return [r for name, r in between.items() if name in reached]
+
+
+def delta_names(relation: Relation) -> tuple[str, ...]:
+    """The names under which rules see a relation's delta."""
+    return tuple(loop.name for loop in relation.loops) if isinstance(relation, Fixpoint) else (relation.name,)
 
 
 def outside_rules(program: Program) -> set[int]:

@@ -19,7 +19,7 @@ from typing import Any, assert_never
 
 from evercurrent.delta.analyses.deferral import deferred, lone_rows
 from evercurrent.delta.analyses.labels import Labels
-from evercurrent.delta.analyses.loops import inside
+from evercurrent.delta.analyses.loops import delta_names, inside
 from evercurrent.delta.program import (
     Finalize,
     Fixpoint,
@@ -40,7 +40,6 @@ from evercurrent.engine.live.plan import (
     Plan,
     in_turn,
     loops_of,
-    names_of,
     only_inside,
     outside,
     plan_for,
@@ -115,7 +114,7 @@ class Emitter:
                 objects.define(name, path)
             if storage.layout.permanent:
                 objects.define(f"{names[0]}_cell", storage.paths[0][()])
-        relations = [n for r in self.program.relations for n in (r.name, *names_of(r))]
+        relations = [n for r in self.program.relations for n in (r.name, *delta_names(r))]
         bodies = [n for loop in loops_of(self.program) for n in (loop.body, outside(loop.body))]
         self.bodies.update(bodies)
         loops = [loop.inner for loop in loops_of(self.program)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from evercurrent.delta.analyses.loops import inside, outside_rules
+from evercurrent.delta.analyses.loops import delta_names, inside, outside_rules
 from evercurrent.delta.derive import PADDED
 from evercurrent.delta.program import (
     Fixpoint,
@@ -57,18 +57,13 @@ def plan_for(program: Program, watched: Collection[str]) -> Plan:
             useful.add(name)
 
     # Later relations are made of earlier ones; rules inside a loop may reach back, so this is repeated.
-    names = [name for r in program.relations for name in names_of(r)] + sorted(inner)
+    names = [name for r in program.relations for name in delta_names(r)] + sorted(inner)
     size = -1
     while size != len(useful):
         size = len(useful)
         for name in reversed(names):
             settle(name)
     return Plan(program, rules, frozenset(useful - states))
-
-
-def names_of(relation: Relation) -> tuple[str, ...]:
-    """The names under which rules see a relation's delta."""
-    return tuple(loop.name for loop in relation.loops) if isinstance(relation, Fixpoint) else (relation.name,)
 
 
 def outside(body: str) -> str:
@@ -114,7 +109,7 @@ def reachable(plan: Plan, start: str, waiting: Collection[str] = ()) -> tuple[li
                     names.add(name)
                     frontier.append(name)
     derived = [r for r in plan.program.relations if not isinstance(r, Input)]
-    return [r for r in derived if any(n in names for n in names_of(r))], rules
+    return [r for r in derived if any(n in names for n in delta_names(r))], rules
 
 
 def sign_of(rule: Rule) -> int:

@@ -13,7 +13,7 @@ from evercurrent.catalog.without_classes import defines_anew, without_classes
 from evercurrent.errors import QueryError
 from evercurrent.frontend.odl.resolve import classes_of
 from evercurrent.frontend.oql.names import NAMES
-from evercurrent.objects.space import Space
+from evercurrent.objects.space import Space, space_of
 from evercurrent.session.installation import defining, install
 from evercurrent.session.oql import translated_anew
 from evercurrent.session.tables import Table
@@ -49,17 +49,15 @@ def declare_entities(session: Session, given: tuple[Any, ...]) -> list[type[Any]
 
     with defining(session):
         schema = schema_of(given, session.catalog.schema)
-        if session.space is None:
-            attach(session)
-        assert session.space is not None
-        before = dict(session.space.bodies)
-        session.space.bodies.update(bodies_of(given))
+        space = space_of(session) or attach(session)
+        before = dict(space.bodies)
+        space.bodies.update(bodies_of(given))
         try:
             add_classes(session, schema)
         except BaseException:
-            session.space.bodies = before
+            space.bodies = before
             raise
-    found = [session.space.kinds[c.__entity__.name].cls for c in given]
+    found = [space.kinds[c.__entity__.name].cls for c in given]
     for entity, made in zip(given, found, strict=True):
         entity.__entity__.made = made
     return found
@@ -88,9 +86,7 @@ def add_classes(session: Session, schema: Schema) -> None:
                     hint="give the class another extent",
                 )
             tables[key] = table
-    space = session.space
-    if space is None:
-        space = attach(session)
+    space = space_of(session) or attach(session)
     before = space.schema
     try:
         space.add(schema)
@@ -106,7 +102,7 @@ def drop_classes(session: Session, names: list[str]) -> None:
     """Drop classes with their objects; refused where other classes, views or assertions need them."""
     with defining(session):
         lost = set(session.catalog.objects) - set(without_classes(session.catalog, names).objects)
-        space = session.space
+        space = space_of(session)
         assert space is not None
     with space.changing():
         for name in names:

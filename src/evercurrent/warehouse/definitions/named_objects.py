@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.frontend.oql.names import NAMES
-from evercurrent.session.oql_names import is_bound, names_table
+from evercurrent.objects.names import is_bound, names_table
 from evercurrent.warehouse.definitions.drafts import change, together
 from evercurrent.warehouse.definitions.python_views import table_text
 from evercurrent.warehouse.definitions.statements import create_table, defining

@@ -14,6 +14,7 @@ from evercurrent.calculus.paths import resolve
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import dependants
 from evercurrent.catalog.nodes import View
+from evercurrent.catalog.removal import remove
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.translate.types import require_stored
 from evercurrent.errors import EvaluationError, QueryError
@@ -22,9 +23,9 @@ from evercurrent.frontend.oql.context import wrong
 from evercurrent.frontend.oql.define import question, views
 from evercurrent.frontend.oql.layout import Layout
 from evercurrent.frontend.oql.parse import parse, parse_one
+from evercurrent.oql_views.translation import context_of
 from evercurrent.oql_views.values import Stitcher
-from evercurrent.session.dropping import removed
-from evercurrent.session.oql import context_of, follow, handle_of, translated_anew
+from evercurrent.session.oql import follow, handle_of, translated_anew
 from evercurrent.warehouse.definitions import statements
 from evercurrent.warehouse.definitions.classes import directly
 from evercurrent.warehouse.definitions.drafts import Script, change
@@ -85,7 +86,7 @@ def define(core: Core, statement: syntax.Define, policy: str, mode: str, publish
     catalog = core.catalog
     old = catalog.view(name)
     if old is not None:
-        catalog = removed(catalog, "view", name)
+        catalog = remove(catalog, "view", name)
     catalog = replace(catalog, macros={k: v for k, v in catalog.macros.items() if k != name})
     about = statements.defining("view", name, statement.text, policy, mode)
     published = {k: v for k, v in definition_of(core, name).items() if k == "publish"}
@@ -106,7 +107,7 @@ def publish_otherwise(core: Core, view: View, definition: Mapping[str, Any]) -> 
     keeps = definition.get("publish", True) is not False
     if not isinstance(view.shape, Layout) or not view.shape.parts or keeps is not view.inline:
         return False
-    catalog = view_of_definition(removed(core.catalog, "view", view.name), definition)
+    catalog = view_of_definition(remove(core.catalog, "view", view.name), definition)
     catalog = follow(catalog, core.catalog, view.name)
     change(core, stored(catalog, core.catalog), "PUBLISH", definition)
     return True
@@ -168,7 +169,7 @@ def undefine(core: Core, name: str, place: Any) -> None:
     if needed:
         raise wrong(f"{name} cannot be undefined: {', '.join(map(str, needed))} needs it", place)
     dropped = {("view", name.lower())}
-    change(core, removed(catalog, "view", name), "UNDEFINE", dropped=dropped)
+    change(core, remove(catalog, "view", name), "UNDEFINE", dropped=dropped)
 
 
 # --- values --------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import all_dependants
 from evercurrent.catalog.lookup import to_drop
 from evercurrent.catalog.nodes import Assertion, Table, View
+from evercurrent.catalog.removal import remove, remove_dependant
 from evercurrent.data.values import give_out
 from evercurrent.design.compile import Design
 from evercurrent.engine.spark.own_sql.queries import quoted
@@ -37,7 +38,6 @@ from evercurrent.session.definition import (
     over_kept,
     redefine_dependants,
 )
-from evercurrent.session.dropping import removed, without
 from evercurrent.session.execute import redefine
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.handed_over import HandedOver
@@ -241,12 +241,12 @@ def drop(core: Core, kind: str, name: str, quietly: bool, cascade: bool) -> None
     dropped = {(kind, name.lower())}
     edited: dict[tuple[str, str], Definition] = {}
     for dependant in gone:
-        catalog = without(catalog, dependant, name)
+        catalog = remove_dependant(catalog, dependant, name)
         if dependant.kind == "table":
             edited["table", dependant.name.lower()] = without_references(core, dependant.name, name)
         else:
             dropped.add((dependant.kind, dependant.name.lower()))
-    catalog = removed(catalog, kind, name)
+    catalog = remove(catalog, kind, name)
     emptied = frozenset({name.lower()} if kind == "table" else ())  # another of this name would be empty
     change(core, catalog, f"DROP {kind.upper()}", dropped=dropped, edited=edited, emptied=emptied)
 

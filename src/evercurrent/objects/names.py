@@ -18,6 +18,7 @@ from evercurrent.data.showing import show_value
 from evercurrent.data.types import BIGINT, STRING
 from evercurrent.errors import QueryError
 from evercurrent.frontend.oql.names import NAMES
+from evercurrent.objects.handles import Object
 from evercurrent.session.definition import create_table
 from evercurrent.session.installation import defining
 from evercurrent.session.tables import Table
@@ -45,8 +46,6 @@ def bind(session: Session, name: str, thing: Any) -> None:
 
 def is_bound(catalog: Catalog, name: str, thing: Any) -> bool:
     """Whether a name is bound already; an error if it cannot be bound to this."""
-    from evercurrent.objects.handles import Object
-
     if not name.isidentifier():
         raise QueryError(f"{name!r} is no name that a query could use")
     if thing is not None and not isinstance(thing, Object):
