@@ -9,9 +9,12 @@ import pytest
 
 from tests.fuzz.found import FOUND
 
-SCRIPTS = sorted(FOUND.glob("*.py"))
+SCRIPTS = [
+    pytest.param(path, id=path.stem, marks=[pytest.mark.spark] if "warehouse" in path.stem else [])
+    for path in sorted(FOUND.glob("*.py"))
+]
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=[path.stem for path in SCRIPTS])
+@pytest.mark.parametrize("path", SCRIPTS)
 def test_stays_mended(path: Path) -> None:
     runpy.run_path(str(path), run_name="__main__")

@@ -59,6 +59,12 @@ def test_what_depends_on_no_order_is_left_to_spark(query: str) -> None:
         ("SELECT LAG(id) OVER (ORDER BY cust) AS r FROM o", "lag may depend on the order of ties"),
         ("SELECT SIN(x) AS r FROM o", "sin may differ in the last bit"),
         ("SELECT a FROM (SELECT * FROM e LIMIT 3)", "columns it does not name"),
+        ("SELECT cust, COUNT(*) AS n FROM o GROUP BY CUBE (cust)", "no total row over no rows"),
+        ("SELECT cust, COUNT(*) AS n FROM o GROUP BY cust WITH ROLLUP", "no total row over no rows"),
+        (
+            "SELECT a, n FROM (SELECT a, COUNT(*) AS n FROM e GROUP BY GROUPING SETS ((a), ()))",
+            "no total row",
+        ),
         (
             "WITH RECURSIVE r (a, b) AS (SELECT a, b FROM e UNION SELECT r.a, e.b FROM r JOIN e ON r.b = e.a) "
             "SELECT a FROM r",

@@ -63,6 +63,12 @@ def query_tokens(definition: str) -> Tokens:
     return tokens
 
 
+def has_grouping_sets(definition: str) -> bool:
+    """Whether the query has CUBE, ROLLUP or GROUPING SETS: over no rows Spark leaves out their total row."""
+    tree = parse_tokens(query_tokens(definition))
+    return tree.find(exp.Cube, exp.Rollup, exp.GroupingSets) is not None
+
+
 def total_order(definition: str, columns: int) -> str | None:
     """The query with ties broken by the columns of the result wherever it takes the first rows; None if they are not written.
 

@@ -9,6 +9,7 @@ to come; here they depend on the data alone. So of a plan it is asked
     functions      of numbers that both compute to the last bit, and no text of a float; none of a user's
     names          without a point: Spark would look for `a.b` in its own catalog, or take it for a file
     recursion      never: Spark's has a limit of its own, and no UNION
+    grouping sets  never: over no rows Spark has no total row
 
 and whatever else is written in SQL has Spark's meaning anyway. The answer is a reason why not, or nothing. The text is that of
 the definition, with its constants written so that no setting changes them (`frontend.sql.spark_text`).
@@ -46,7 +47,7 @@ from evercurrent.catalog.nodes import View
 from evercurrent.data.types import Decimal, Float, String, contains_float
 from evercurrent.data.types import Map as MapType
 from evercurrent.design.compile import Design
-from evercurrent.frontend.sql.spark_text import total_order
+from evercurrent.frontend.sql.spark_text import has_grouping_sets, total_order
 from evercurrent.term import walk as terms
 from evercurrent.term.nodes import Aggregate as AggregateTerm
 from evercurrent.term.nodes import Apply, Call, Cast, Column, Term, WindowFunction
@@ -124,6 +125,8 @@ def saying(view: View, design: Design, knowledge: Catalog, below: Mapping[str, S
     why = unsayable(stages.algebra, knowledge)
     if why is not None:
         return Saying(None, why)
+    if has_grouping_sets(view.text):
+        return Saying(None, "Spark's CUBE, ROLLUP and GROUPING SETS have no total row over no rows")
     text = total_order(view.text, len(view.fields))
     if text is None:
         return Saying(None, "it takes the first rows of columns it does not name")
