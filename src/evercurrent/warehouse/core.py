@@ -32,6 +32,7 @@ from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.storage.entry_reader import TooLarge
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.store_names import StoreName, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import QueryError, TransactionError
 from evercurrent.locking.lock import Hold, Lock
@@ -43,7 +44,7 @@ from evercurrent.rows.subscriptions import Change, Subscribers
 from evercurrent.session.session import broken_assertion
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.handed_over import HandedOver
-from evercurrent.warehouse.changes.touched_rows import Partial, table_store
+from evercurrent.warehouse.changes.touched_rows import Partial
 from evercurrent.warehouse.deferred.catch_up import current, moved_for_watchers, new_segments, with_watched
 from evercurrent.warehouse.deferred.deferred_relations import Waiting, put_by, rows_of
 from evercurrent.warehouse.definitions.called_functions import require_functions
@@ -180,7 +181,7 @@ class Core:
         steps: dict[str, float],
         sources: Mapping[str, Any] | None = None,
         *,
-        beside: Mapping[str, Segment] | None = None,
+        beside: Mapping[StoreName, Segment] | None = None,
         quarantined: Mapping[str, int] | None = None,
     ) -> RunRecord:
         """Commit changes of tables that lie in segments and satisfy all constraints.
@@ -198,7 +199,7 @@ class Core:
         snapshot, watched = with_watched(self, snapshot)
         runs = tuple(moved_for_watchers(r, watched) for r in runs)
         changes = {name: s for name, s in moved.views.items() if not name.startswith(ASSERTION)} | watched
-        listed = {**changes, **{table_store(k): s for k, s in inputs.items() if s.rows}}
+        listed: dict[str, Segment] = {**changes, **{table_store(k): s for k, s in inputs.items() if s.rows}}
         told = changes_of(self, listed, self.version + 1)
         with self.looking_at(snapshot):
             self.subscribers.before(told)
@@ -279,7 +280,7 @@ class Core:
             factors=self.snapshot.factors,
         )
 
-    def size(self, store: str) -> Size:
+    def size(self, store: StoreName) -> Size:
         found = self.snapshot.stores.get(store, Store())
         return Size(found.rows, found.bytes)
 

@@ -13,6 +13,7 @@ from evercurrent.data.zset import Row
 from evercurrent.display import count_text
 from evercurrent.engine.spark.storage.delta_tables import table_of
 from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.storage.user_frames import changes_frame, user_frame
 from evercurrent.errors import QueryError
@@ -24,7 +25,6 @@ from evercurrent.rows.readers import rows_of
 from evercurrent.rows.store import positions
 from evercurrent.rows.subscriptions import Callback, Subscription, When
 from evercurrent.session.views import in_order
-from evercurrent.warehouse.changes.touched_rows import table_store
 from evercurrent.warehouse.deferred.catch_up import current, rows_at
 from evercurrent.warehouse.history import change_segments
 from evercurrent.warehouse.maintenance.notifications import feed_name, subscribe

@@ -14,12 +14,12 @@ from evercurrent.delta.analyses.fill import part_for
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.program import Fixpoint, Input
 from evercurrent.design.compile import stages
+from evercurrent.design.evaluation import RESULT
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.store_names import scratch_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.core import Core
-
-RESULT = "query\0"
 
 
 def answer(core: Core, query: Query, pending: Mapping[str, ZSet] | None = None) -> list[tuple[Row, int]]:
@@ -45,12 +45,12 @@ def contents(core: Core, r: Input, pending: Mapping[str, ZSet], once: bool) -> S
     """The rows of an input, each once or as the sum that they lie in."""
     types = [c.type for c in r.columns]
     if r.rows is not None:
-        return core.engine.write_rows(f"{r.name}\0constant", types, [(row, 1) for row in r.rows])
+        return core.engine.write_rows(scratch_store(r.name, "constant"), types, [(row, 1) for row in r.rows])
     store, _ = core.named_segments(r.name)
     delta = pending.get(r.name.lower())
     if delta:
-        added = core.engine.write_rows(f"{r.name}\0pending", types, list(delta.items()))
+        added = core.engine.write_rows(scratch_store(r.name, "pending"), types, list(delta.items()))
         store = replace(store, recent=(*store.recent, added))
     if once or store.rows <= DRIVER_ENTRIES:
-        return core.engine.whole(f"{r.name}\0whole", store, types)
+        return core.engine.whole(scratch_store(r.name, "whole"), store, types)
     return core.engine.sum_of(store)

@@ -10,8 +10,8 @@ from evercurrent.data.zset import ZSet
 from evercurrent.design.evaluation import reference
 from evercurrent.engine.spark.engine import Engine, Report
 from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.warehouse.changes.touched_rows import table_store
 from evercurrent.warehouse.maintenance.program_parts import rows_store
 from evercurrent.warehouse.planning.strategies import Outlook
 

@@ -8,8 +8,8 @@ import pytest
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.design.compile import Design, compile_all
+from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.frontend.sql.parse import parse_script
-from evercurrent.warehouse.changes.touched_rows import table_store
 from evercurrent.warehouse.definitions.statements import defined
 from evercurrent.warehouse.maintenance.program_parts import always_full, kept, stores_of, without
 from evercurrent.warehouse.planning import estimates

@@ -15,10 +15,10 @@ import pytest
 from deltalake import DeltaTable
 
 from evercurrent.engine.spark import engine
+from evercurrent.engine.spark.storage.store_names import LATER
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConflictError, EvaluationError, QueryError
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.deferred.deferred_relations import LATER
 from evercurrent.warehouse.history import change_segments
 from evercurrent.warehouse.maintenance.retry import CATCH_UP
 

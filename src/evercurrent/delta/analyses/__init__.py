@@ -1,5 +1,6 @@
 """What can be read off a program: which parts fill what is new, which parts wait, how it is shown.
 
+copies       rules that add a delta to a state as it is
 deferral     hybrid views
 drop_counts  A program without the counts that only tell no value from zero, where everyone who asks takes them as the same
 fill         which part of a program computes what is new

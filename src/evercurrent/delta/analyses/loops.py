@@ -8,6 +8,7 @@ itself; engines count those apart.
 from __future__ import annotations
 
 from evercurrent.delta.program import Fixpoint, Keyed, Linear, Lookup, Program, Relation
+from evercurrent.errors import UnsupportedError
 
 
 def inside(program: Program, fixpoint: Fixpoint) -> list[Linear | Keyed]:
@@ -32,6 +33,19 @@ def inside(program: Program, fixpoint: Fixpoint) -> list[Linear | Keyed]:
 def delta_names(relation: Relation) -> tuple[str, ...]:
     """The names under which rules see a relation's delta."""
     return tuple(loop.name for loop in relation.loops) if isinstance(relation, Fixpoint) else (relation.name,)
+
+
+def linear_inside(program: Program, fixpoint: Fixpoint) -> list[Linear]:
+    """The same for an engine that runs only linear relations in a loop."""
+    found = []
+    for r in inside(program, fixpoint):
+        if not isinstance(r, Linear):
+            raise UnsupportedError(
+                "GROUP BY, window functions and DISTINCT inside a recursion are not supported on Spark yet",
+                hint="run the view in process (evercurrent.connect()), or move the operation out of the recursive query",
+            )
+        found.append(r)
+    return found
 
 
 def outside_rules(program: Program) -> set[int]:

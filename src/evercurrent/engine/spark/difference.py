@@ -10,10 +10,11 @@ from evercurrent.data.types import Type
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES, Engine
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
 from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Store
 
 
-def difference(engine: Engine, name: str, old: Store, new: Segment, types: Sequence[Type]) -> Segment:
+def difference(engine: Engine, name: StoreName, old: Store, new: Segment, types: Sequence[Type]) -> Segment:
     """new - old: what must be added to the old rows to have the new ones."""
     if not old.segments:
         return new

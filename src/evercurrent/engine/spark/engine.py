@@ -39,6 +39,7 @@ from evercurrent.engine.spark.storage.log import Log
 from evercurrent.engine.spark.storage.merge_policy import due, outgrown
 from evercurrent.engine.spark.storage.segments import FILE_ROWS, LARGE_ROWS, Workshop
 from evercurrent.engine.spark.storage.sort_order import leading, orders
+from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents, Store
 from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
 from evercurrent.engine.spark.translate.types import arrow_schema
@@ -94,19 +95,19 @@ class Engine:
         self.log = Log(folder)
         self.pool = Pool(folder)
         self.strategy = strategy
-        self.keys: dict[str, tuple[int, ...]] = {}  # positions of primary keys, by store
+        self.keys: dict[StoreName, tuple[int, ...]] = {}  # positions of primary keys, by store
 
     # --- running -------------------------------------------------------------------------------------------
 
     def run(
         self,
         program: Program,
-        stores: Mapping[str, Store],
+        stores: Mapping[StoreName, Store],
         inputs: Mapping[str, Segment],
         *,
         beginning: bool = False,
         held: frozenset[str] = frozenset(),
-        seeds: Mapping[str, Store] | None = None,
+        seeds: Mapping[StoreName, Store] | None = None,
         keep: Collection[str] | None = None,
     ) -> tuple[Outcome, Report]:
         """One transaction: new segments, not yet known to anyone.
@@ -160,7 +161,7 @@ class Engine:
 
     # --- reading and writing stores ------------------------------------------------------------------------
 
-    def declare(self, store: str, types: Sequence[Type], key: Sequence[int]) -> None:
+    def declare(self, store: StoreName, types: Sequence[Type], key: Sequence[int]) -> None:
         """Keep the rows of a store sorted by the columns at these positions, by which they are told apart."""
         self.keys[store] = tuple(key)
         self.folder.orders[store] = leading(types, key)
@@ -171,7 +172,9 @@ class Engine:
         else:
             self.folder.digested.pop(store, None)
 
-    def write_rows(self, store: str, types: Sequence[Type], entries: Sequence[tuple[Row, int]]) -> Segment:
+    def write_rows(
+        self, store: StoreName, types: Sequence[Type], entries: Sequence[tuple[Row, int]]
+    ) -> Segment:
         if not entries:
             return EMPTY
         self.folder.orders.setdefault(store, leading(types))
@@ -180,7 +183,7 @@ class Engine:
         self.pool.remember(segment, entries)
         return segment
 
-    def write_table(self, store: str, types: Sequence[Type], table: pyarrow.Table) -> Segment:
+    def write_table(self, store: StoreName, types: Sequence[Type], table: pyarrow.Table) -> Segment:
         """Write rows `c0, c1, ..., w`, with digests or without."""
         if not table.num_rows:
             return EMPTY
@@ -223,7 +226,7 @@ class Engine:
         net = not store.recent and len(store.base) <= 1
         return Segment(files, store.rows, store.bytes, store.base[0].order if net and store.base else (), net)
 
-    def whole(self, name: str, store: Store, types: Sequence[Type]) -> Segment:
+    def whole(self, name: StoreName, store: Store, types: Sequence[Type]) -> Segment:
         """A store as one consolidated segment: its own if it is one, or a new one."""
         if not store.segments:
             return EMPTY
@@ -233,7 +236,7 @@ class Engine:
             return self.write_rows(name, types, self.rows(store, types))
         return self.merged(name, store, row_schema(types))
 
-    def merged(self, name: str, store: Store, schema: StructType) -> Segment:
+    def merged(self, name: StoreName, store: Store, schema: StructType) -> Segment:
         """All segments of a store as one."""
         for segment in store.segments[:1]:
             self.folder.orders.setdefault(name, segment.order)
@@ -248,7 +251,7 @@ class Engine:
         frame = workshop.read(schema, store.segments)
         return workshop.collect({name: frame}, {name: store.rows}, {name: added_up})[name]
 
-    def by_digests(self, name: str, store: Store, schema: StructType) -> pyarrow.Table | None:
+    def by_digests(self, name: StoreName, store: Store, schema: StructType) -> pyarrow.Table | None:
         """A store that is added up by key and digest, which tell rows apart; None if not all files have digests."""
         key = self.keys.get(name)
         files = [(f, s) for s in store.segments for f in s.files]
@@ -258,7 +261,9 @@ class Engine:
         rows = pyarrow.concat_tables([self.pool.whole(f, s, arrow) for f, s in files])
         return netted(rows, [*(f"c{i}" for i in key), H])
 
-    def compacted(self, name: str, store: Store, schema: StructType, *, every: bool = False) -> Store | None:
+    def compacted(
+        self, name: StoreName, store: Store, schema: StructType, *, every: bool = False
+    ) -> Store | None:
         """The same store in fewer segments, if it is time (`tiers`) or in any case; None if it stays as it is."""
         chosen = store.recent if every else due(store)
         if not chosen:

@@ -14,16 +14,17 @@ from pyspark.sql.types import StructType
 from evercurrent.engine.spark.engine import MERGED_ROWS, Engine
 from evercurrent.engine.spark.storage.file_schema import added
 from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.translate.types import arrow_schema
 
 
-def less(engine: Engine, name: str, store: Store, part: Store, schema: StructType) -> Store:
+def less(engine: Engine, name: StoreName, store: Store, part: Store, schema: StructType) -> Store:
     """A store without a part of it."""
     return Store(store.base, (*store.recent, negative(engine, name, part, schema)))
 
 
-def negative(engine: Engine, name: str, part: Store, schema: StructType) -> Segment:
+def negative(engine: Engine, name: StoreName, part: Store, schema: StructType) -> Segment:
     """All entries of a part with the opposite sign; not consolidated."""
     if part.rows > MERGED_ROWS or engine.strategy == "spark":
         workshop = engine.workshop(part.rows)

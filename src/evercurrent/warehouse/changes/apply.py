@@ -17,6 +17,7 @@ from evercurrent.engine.spark.intake.arrow_feeds import taken
 from evercurrent.engine.spark.intake.frames import is_frame, take_in
 from evercurrent.engine.spark.intake.screening import screen
 from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.store_names import StoreName, aside_store, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConstraintError, QueryError
 from evercurrent.rows.readers import changes_of, frame_columns
@@ -34,7 +35,6 @@ from evercurrent.warehouse.changes.quarantine import (
     release,
     settle,
 )
-from evercurrent.warehouse.changes.touched_rows import aside_store, table_store
 from evercurrent.warehouse.changes.transactions import Transaction
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.handles import locate_all
@@ -157,7 +157,7 @@ def commit_parted(
     return core.commit(inputs, batch, begin, steps, sources, beside=aside, quarantined=settled.counts())
 
 
-def written(core: Core, deltas: Mapping[str, ZSet], store: Callable[[str], str]) -> dict[str, Segment]:
+def written(core: Core, deltas: Mapping[str, ZSet], store: Callable[[str], StoreName]) -> dict[str, Segment]:
     return {
         key: core.engine.write_rows(store(key), core.table_types(key), list(delta.items()))
         for key, delta in deltas.items()

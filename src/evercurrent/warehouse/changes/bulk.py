@@ -10,13 +10,13 @@ from evercurrent.engine.spark.engine import DRIVER_ENTRIES
 from evercurrent.engine.spark.intake.constraint_jobs import Checks, Violation
 from evercurrent.engine.spark.storage.file_schema import row_schema
 from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.translate.types import internal
 from evercurrent.errors import ConstraintError
 from evercurrent.rows.conversion import give_rows
 from evercurrent.rows.row_rules import SAMPLE
 from evercurrent.rows.store import positions
-from evercurrent.warehouse.changes.touched_rows import table_store
 from evercurrent.warehouse.changes.violations import Aside
 from evercurrent.warehouse.core import Core
 

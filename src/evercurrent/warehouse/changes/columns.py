@@ -20,10 +20,10 @@ from evercurrent.engine.spark.storage.digests import H, digestible, digests
 from evercurrent.engine.spark.storage.entry_reader import TooLarge
 from evercurrent.engine.spark.storage.file_schema import W, row_schema
 from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.translate.arrow_columns import arrow_to_rows
 from evercurrent.engine.spark.translate.types import arrow_schema
 from evercurrent.errors import EvercurrentError
-from evercurrent.warehouse.changes.touched_rows import table_store
 from evercurrent.warehouse.core import Core
 
 Tables = Mapping[str, pyarrow.Table]

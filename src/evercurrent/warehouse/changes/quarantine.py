@@ -28,6 +28,7 @@ from evercurrent.delta.program import Program
 from evercurrent.design.compile import assertion_key
 from evercurrent.engine.spark.storage.entry_reader import TooLarge
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.store_names import aside_store, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConstraintError, QueryError
 from evercurrent.frontend.sql.parse import parse_statement
@@ -43,7 +44,7 @@ from evercurrent.warehouse.changes.assertion_trials import (
     to_set_aside,
     units_of,
 )
-from evercurrent.warehouse.changes.touched_rows import Partial, aside_store, table_store
+from evercurrent.warehouse.changes.touched_rows import Partial
 from evercurrent.warehouse.changes.violations import MISSING, Aside, judge
 from evercurrent.warehouse.core import Core, is_source
 from evercurrent.warehouse.definitions import statements

@@ -12,18 +12,9 @@ from operator import itemgetter
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.spark.engine import Engine
+from evercurrent.engine.spark.storage.store_names import StoreName, table_store
 from evercurrent.engine.spark.storage.stored_state import Store as Segments
 from evercurrent.rows.store import Store, positions
-
-
-def table_store(name: str) -> str:
-    """The name of the store that holds a table's rows."""
-    return f"table\0{name.lower()}"
-
-
-def aside_store(name: str) -> str:
-    """The name of the store that holds the rows of a source that were set aside (see `quarantine`)."""
-    return f"aside\0{name.lower()}"
 
 
 def picked(columns: Sequence[int], rows: Iterable[Row]) -> set[Row]:
@@ -37,7 +28,7 @@ def picked(columns: Sequence[int], rows: Iterable[Row]) -> set[Row]:
 class Partial:
     """Parts of tables, read as they are needed, at one version."""
 
-    def __init__(self, engine: Engine, catalog: Catalog, segments: Mapping[str, Segments]) -> None:
+    def __init__(self, engine: Engine, catalog: Catalog, segments: Mapping[StoreName, Segments]) -> None:
         self.engine = engine
         self.catalog = catalog
         self.segments = segments

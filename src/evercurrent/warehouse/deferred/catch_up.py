@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from evercurrent.design.compile import Design
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConflictError, EvaluationError
 from evercurrent.oql_views.changes import relations_of_view
@@ -35,7 +36,7 @@ def current(core: Core, view: str) -> Snapshot:
     return core.snapshot if group is None else settled(core, group)
 
 
-def ground(core: Core, kind: Kind, after: Iterable[Group]) -> tuple[Core, dict[str, Store]]:
+def ground(core: Core, kind: Kind, after: Iterable[Group]) -> tuple[Core, dict[StoreName, Store]]:
     """What a new catalog can take over, and what goes on waiting in it; `after` are its groups.
 
     A group that is the same there waits on; otherwise it is worked off first. Where it cannot be, the tables alone are taken

@@ -21,18 +21,24 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.delta.analyses.deferral import deferred
 from evercurrent.delta.program import Fixpoint, Program
 from evercurrent.design.compile import Design, hybrid_relations
-from evercurrent.engine.spark.kernel.fixpoint import loop_stores
 from evercurrent.engine.spark.storage.file_schema import Schema, Shape, row_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.store_names import (
+    StoreName,
+    is_shared,
+    later_store,
+    loop_stores,
+    relation_store,
+    view_store,
+    without_later,
+)
 from evercurrent.warehouse.deferred.groups import Kind, hybrid_groups, lazy_groups, row_types
-from evercurrent.warehouse.maintenance.program_parts import policies, rows_store, view_store
+from evercurrent.warehouse.maintenance.program_parts import policies, rows_store
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core
     from evercurrent.warehouse.maintenance.update import Moved
-
-LATER = "later\0"
 
 
 class Waiting:
@@ -55,23 +61,23 @@ class Waiting:
         """In which way a view, by its exact name, may be behind."""
         return self.by_view[view].kind if view in self.by_view else None
 
-    def schemas(self) -> dict[str, Schema]:
+    def schemas(self) -> dict[StoreName, Schema]:
         """The stores that are there beside those of the program, each with its columns."""
         found = {name: schema for group in self.groups for name, schema in group.schemas()}
-        return found | {LATER + name: schema for name, schema in program_schemas(self.design.later).items()}
+        return found | {
+            later_store(name): schema for name, schema in program_schemas(self.design.later).items()
+        }
 
 
-def program_schemas(program: Program) -> dict[str, Schema]:
+def program_schemas(program: Program) -> dict[StoreName, Schema]:
     """The stores of a program, each with its columns: states, bags, loops and the rows of relations."""
-    found: dict[str, Schema] = {}
+    found: dict[StoreName, Schema] = {}
     for state in program.states:
-        shape = Shape(state)
-        found[state.name] = shape.schema
-        found |= {shape.bag_store(i): shape.bag_schema(i) for i in shape.bags}
+        found |= Shape(state).schemas
     for r in program.relations:
         if isinstance(r, Fixpoint):
             found |= {store: row_schema([c.type for c in loop.columns]) for store, loop in loop_stores(r)}
-    found |= {f"rows\0{name}": row_schema(types) for name, types in row_types(program).items()}
+    found |= {relation_store(name): row_schema(types) for name, types in row_types(program).items()}
     return found
 
 
@@ -89,11 +95,6 @@ def by_changes(catalog: Catalog, design: Design) -> Catalog:
     return replace(catalog, views={**catalog.views, **own})
 
 
-def is_shared(store: str) -> bool:
-    """Whether a store holds rows of a table, or of a view that no program keeps: those are there once."""
-    return store.startswith(("table\0", "aside\0", "view\0"))
-
-
 def later(core: Core, snapshot: Snapshot) -> Core:
     """A warehouse in which lazy views are all that there is, over the tables of a snapshot."""
     from evercurrent.warehouse.core import Core as Apart
@@ -103,7 +104,7 @@ def later(core: Core, snapshot: Snapshot) -> Core:
     made.version = core.version
     made.catalog = by_changes(core.waiting.catalog, core.waiting.design)
     made.design = later_design(core.waiting.design)
-    own = {n.removeprefix(LATER): s for n, s in snapshot.stores.items() if n.startswith(LATER)}
+    own = {own: s for n, s in snapshot.stores.items() if (own := without_later(n)) is not None}
     shared = {n: s for n, s in snapshot.stores.items() if is_shared(n)}
     made.snapshot = Snapshot({**shared, **own}, snapshot.definitions, snapshot.sources)
     return made
@@ -142,9 +143,9 @@ def put_by(core: Core, inputs: Mapping[str, Segment], moved: Moved) -> None:
                 moved.added[group.queue(rows_store(group.program, relation))] = halves[0]
 
 
-def rows_of(design: Design, view: str) -> str:
+def rows_of(design: Design, view: str) -> StoreName:
     """The store that holds the rows of a view, by its exact name."""
     if view in design.lazy:
-        return LATER + rows_store(design.later, design.later.views[view])
+        return later_store(rows_store(design.later, design.later.views[view]))
     relation = design.program.views.get(view)
     return view_store(view) if relation is None else rows_store(design.program, relation)

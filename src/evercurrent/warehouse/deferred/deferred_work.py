@@ -20,8 +20,8 @@ from evercurrent.engine.spark.jobs.transaction import Outcome
 from evercurrent.engine.spark.negation import less
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.store_names import later_store, owner_of, scratch_store, without_later
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.warehouse.deferred.deferred_relations import LATER
 from evercurrent.warehouse.deferred.groups import Group
 from evercurrent.warehouse.maintenance.program_parts import rows_store, stores_of
 from evercurrent.warehouse.maintenance.progress import named
@@ -57,7 +57,7 @@ def lazily(core: Core, snapshot: Snapshot, group: Group) -> Caught:
             inputs[r.name] = net
     result = Caught(snapshot, taken={name: s.rows for name, s in inputs.items()})
     if inputs:
-        own = {n.removeprefix(LATER): s for n, s in stores.items() if n.startswith(LATER)}
+        own = {own: s for n, s in stores.items() if (own := without_later(n)) is not None}
         outcome, result.report = core.engine.run(program, own, inputs)
         added = dict(outcome.stores)
         states = stores_of(program)
@@ -68,7 +68,7 @@ def lazily(core: Core, snapshot: Snapshot, group: Group) -> Caught:
                 if rows_store(program, relation) not in states:
                     added[rows_store(program, relation)] = delta
         for name, segment in added.items():
-            stores[LATER + name] = stores.get(LATER + name, Store()).plus(segment)
+            stores[later_store(name)] = stores.get(later_store(name), Store()).plus(segment)
     result.snapshot = replace(snapshot, stores={n: s for n, s in stores.items() if s.segments})
     return result
 
@@ -104,7 +104,7 @@ def partly(core: Core, snapshot: Snapshot, group: Group) -> Caught:
         segment = outcome.stores.get(store, EMPTY)
         if store not in seeds:
             stores[store] = stores.get(store, Store()).plus(segment)
-        elif store.split("\0")[0] in group.fed:  # the segment is what has waited and what was added to it now
+        elif owner_of(store) in group.fed:  # the segment is what has waited and what was added to it now
             stores[store] = then[store].plus(segment)
     result = Caught(snapshot, report=report)
     own = stores_of(program)
@@ -117,7 +117,7 @@ def partly(core: Core, snapshot: Snapshot, group: Group) -> Caught:
         if half:
             both = Store((), (*half, delta) if delta.rows else half)
             types = [f.type for f in core.waiting.catalog.fields_of(names[0])]
-            delta = core.engine.whole(f"{store}\0change", both, types)
+            delta = core.engine.whole(scratch_store(store, "change"), both, types)
         if delta.rows:
             result.views |= dict.fromkeys(names, delta)
     result.snapshot = replace(snapshot, stores={n: s for n, s in stores.items() if s.segments})

@@ -23,10 +23,11 @@ from evercurrent.delta.program import Fixpoint, Input, Keyed, Program
 from evercurrent.design.compile import Design
 from evercurrent.engine.spark.storage.file_schema import Schema, Shape, row_schema
 from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.store_names import QueueMark, StoreName, queue_mark, queue_store
 from evercurrent.warehouse.maintenance.program_parts import rows_store
 
 Kind = Literal["lazy", "hybrid"]
-MARKS: dict[Kind, str] = {"lazy": "queued", "hybrid": "waits"}
+MARKS: dict[Kind, Literal["queued", "waits"]] = {"lazy": "queued", "hybrid": "waits"}
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,13 @@ class Group:
     held: frozenset[str] = frozenset()  # keyed relations that do not move at a commit
 
     @property
-    def mark(self) -> str:
+    def mark(self) -> QueueMark:
         """How the names of its queues begin."""
-        return f"{MARKS[self.kind]}\0{min(self.program.views[v] for v in self.views)}\0"
+        return queue_mark(MARKS[self.kind], min(self.program.views[v] for v in self.views))
 
-    def queue(self, store: str) -> str:
+    def queue(self, name: str) -> StoreName:
         """What has come to a store, or to an input, since somebody last read."""
-        return self.mark + store.lower() if self.kind == "lazy" else self.mark + store
+        return queue_store(self.mark, name.lower() if self.kind == "lazy" else name)
 
     def waits(self, snapshot: Snapshot) -> bool:
         """Whether something does."""
@@ -77,18 +78,16 @@ class Group:
         return {rule.into for name in behind for rule in self.program.triggers.get(name, ())}
 
     @cached_property
-    def states(self) -> dict[str, Schema]:
+    def states(self) -> dict[StoreName, Schema]:
         """The stores of the relations that are held."""
         names = {r.state for r in self.program.relations if isinstance(r, Keyed) and r.name in self.held}
-        found: dict[str, Schema] = {}
+        found: dict[StoreName, Schema] = {}
         for state in self.program.states:
             if state.name in names:
-                shape = Shape(state)
-                found[state.name] = shape.schema
-                found |= {shape.bag_store(i): shape.bag_schema(i) for i in shape.bags}
+                found |= Shape(state).schemas
         return found
 
-    def schemas(self) -> Iterator[tuple[str, Schema]]:
+    def schemas(self) -> Iterator[tuple[StoreName, Schema]]:
         """Its queues, each with its columns."""
         for r in self.inputs:
             yield self.queue(r.name), row_schema([c.type for c in r.columns])

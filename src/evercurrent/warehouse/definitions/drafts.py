@@ -19,12 +19,11 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.design.compile import Design, compile_all
 from evercurrent.engine.spark.storage.delta_tables import withdraw
 from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.store_names import is_shared, later_store
 from evercurrent.warehouse.deferred.catch_up import ground
 from evercurrent.warehouse.deferred.deferred_relations import (
-    LATER,
     Waiting,
     by_changes,
-    is_shared,
     later_design,
     rows_of,
 )
@@ -149,7 +148,7 @@ def finish(core: Core, catalog: Catalog, draft: Draft) -> None:
     if design.later.views:
         lazy = by_changes(catalog, design)
         own = fill(lazily, lazy, later_design(design), emptied)
-        stores |= {LATER + n: s for n, s in own.stores.items() if not is_shared(n)}
+        stores |= {later_store(n): s for n, s in own.stores.items() if not is_shared(n)}
         report = report or own.report
     stores |= {**queued, **waits}
     old = core.catalog, core.design

@@ -16,18 +16,24 @@ from evercurrent.delta.program import Fixpoint, Input, Program, State
 from evercurrent.design.compile import ASSERTION, Design
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES, Report
 from evercurrent.engine.spark.jobs.transaction import Outcome
-from evercurrent.engine.spark.kernel.fixpoint import loop_stores
 from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.store_names import (
+    StoreName,
+    aside_store,
+    loop_stores,
+    parts_of,
+    scratch_store,
+    table_store,
+    view_store,
+)
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.warehouse.changes.touched_rows import aside_store, table_store
 from evercurrent.warehouse.maintenance.evaluated_views import recomputed_rows
 from evercurrent.warehouse.maintenance.program_parts import (
     always_full,
     kept,
     rows_store,
     still_cold,
-    view_store,
 )
 from evercurrent.warehouse.maintenance.progress import named
 
@@ -39,7 +45,7 @@ if TYPE_CHECKING:
 class Filling:
     """The stores of a catalog, and what was done to find those that are new."""
 
-    stores: dict[str, Store] = field(default_factory=dict)
+    stores: dict[StoreName, Store] = field(default_factory=dict)
     report: Report | None = None
     outcome: Outcome = field(default_factory=Outcome)
     cold: set[str] = field(default_factory=set)  # relations whose states are left out
@@ -66,8 +72,7 @@ def fill(core: Core, catalog: Catalog, design: Design, emptied: frozenset[str]) 
     new: list[str] = []
     for state in new_part.states:
         if valid.get(state.name) == shape(state):
-            made = Shape(state)
-            take(stores, present, state.name, *(made.bag_store(i) for i in made.bags))
+            take(stores, present, *Shape(state).stores)
         else:
             new.append(state.name)
     loops = {r.name for r in old_part.relations if isinstance(r, Fixpoint)}
@@ -99,8 +104,8 @@ def fill(core: Core, catalog: Catalog, design: Design, emptied: frozenset[str]) 
     inputs = inputs_of(core, part, catalog, stores, design)
     result.outcome, result.report = core.engine.run(part, {}, inputs, beginning=True, keep=new)
     for name, segment in result.outcome.stores.items():
-        own = name.split("\0")[0]
-        if (own in new or (own in new_loops and "\0" in name)) and segment.rows:
+        own, part_name = parts_of(name)
+        if (own in new or (own in new_loops and part_name)) and segment.rows:
             stores[name] = Store((segment,))
     for relation in wanted:
         segment = made_of(core, part, relation, result.outcome, catalog, stores, design)
@@ -110,7 +115,7 @@ def fill(core: Core, catalog: Catalog, design: Design, emptied: frozenset[str]) 
 
 
 def by_sql(
-    core: Core, catalog: Catalog, design: Design, wanted: Collection[str], stores: Mapping[str, Store]
+    core: Core, catalog: Catalog, design: Design, wanted: Collection[str], stores: Mapping[StoreName, Store]
 ) -> dict[str, tuple[Segment, Report]]:
     """The rows of relations that Spark's SQL makes: of views that are recomputed by every batch no states are kept."""
     if not set(wanted) & always_full(design.program, catalog):
@@ -122,7 +127,7 @@ def by_sql(
 
 
 def fill_outside(
-    core: Core, catalog: Catalog, design: Design, emptied: frozenset[str], stores: dict[str, Store]
+    core: Core, catalog: Catalog, design: Design, emptied: frozenset[str], stores: dict[StoreName, Store]
 ) -> None:
     """The rows of views that no program keeps."""
     missing = []
@@ -145,7 +150,7 @@ def shape(state: State) -> object:
     return state.columns, state.dependents, state.accumulators
 
 
-def take(stores: dict[str, Store], present: Mapping[str, Store], *names: str) -> None:
+def take(stores: dict[StoreName, Store], present: Mapping[StoreName, Store], *names: StoreName) -> None:
     for name in names:
         if name in present:
             stores[name] = present[name]
@@ -157,7 +162,7 @@ def made_of(
     relation: str,
     outcome: Outcome,
     catalog: Catalog,
-    stores: Mapping[str, Store],
+    stores: Mapping[StoreName, Store],
     design: Design,
 ) -> Segment:
     """The rows of a relation after a part has run, each once."""
@@ -169,7 +174,7 @@ def made_of(
 
 
 def inputs_of(
-    core: Core, part: Program, catalog: Catalog, stores: Mapping[str, Store], design: Design
+    core: Core, part: Program, catalog: Catalog, stores: Mapping[StoreName, Store], design: Design
 ) -> dict[str, Segment]:
     """All rows of the inputs of a part.
 
@@ -188,16 +193,18 @@ def inputs_of(
     return result
 
 
-def stored_as(r: Input, catalog: Catalog, design: Design) -> str:
+def stored_as(r: Input, catalog: Catalog, design: Design) -> StoreName:
     if catalog.table(r.name) is not None:
         return table_store(r.name)
     return view_store(r.name) if r.name in design.recomputed else rows_store(design.program, r.name)
 
 
-def contents(core: Core, r: Input, catalog: Catalog, stores: Mapping[str, Store], design: Design) -> Segment:
+def contents(
+    core: Core, r: Input, catalog: Catalog, stores: Mapping[StoreName, Store], design: Design
+) -> Segment:
     """All rows of an input of a part."""
     types = [c.type for c in r.columns]
     if r.rows is not None:
-        return core.engine.write_rows(f"{r.name}\0constant", types, [(row, 1) for row in r.rows])
+        return core.engine.write_rows(scratch_store(r.name, "constant"), types, [(row, 1) for row in r.rows])
     name = stored_as(r, catalog, design)
     return core.engine.whole(name, stores.get(name, Store()), types)

@@ -18,13 +18,13 @@ from evercurrent.engine.spark.sources.iceberg import require_options
 from evercurrent.engine.spark.sources.nodes import FORMATS, Format, Source
 from evercurrent.engine.spark.sources.parquet import require_place
 from evercurrent.engine.spark.storage.file_schema import consolidate, row_schema
+from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import QueryError
 from evercurrent.frontend.sql.parse import parse_statement
 from evercurrent.frontend.sql.statements import CreateTable
 from evercurrent.session.definition import redefine_dependants
 from evercurrent.session.execute import redefine
-from evercurrent.warehouse.changes.touched_rows import table_store
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions import statements
 from evercurrent.warehouse.definitions.drafts import change

@@ -18,8 +18,10 @@ from evercurrent.engine.spark.storage.disk import DamageError, MissingFileError
 from evercurrent.engine.spark.storage.documents import unpack
 from evercurrent.engine.spark.storage.files import Folder, Segment, way_out
 from evercurrent.engine.spark.storage.log import RESTORE, Log, Snapshot
+from evercurrent.engine.spark.storage.store_names import StoreName, parts_of, table_of
 from evercurrent.errors import StorageError
 
+NO_STORE = StoreName("")
 Kind = Literal["entry", "head", "snapshot", "segment", "sums", "copy"]
 REBUILD = "--repair rebuilds it"
 OLDER = "only earlier versions need it: evercurrent compact --warehouse DIR --keep 1 removes them"
@@ -37,14 +39,14 @@ class Finding:
     what: str
     problem: str
     way_out: str
-    store: str = ""
+    store: StoreName = NO_STORE
     current: bool = True
     order: str = ""
 
     @property
     def derived(self) -> bool:
         """Whether the tables of the newest version say what it held."""
-        return self.kind == "segment" and self.current and not of_table(self.store)
+        return self.kind == "segment" and self.current and table_of(self.store) is None
 
 
 @dataclass
@@ -80,13 +82,9 @@ class Mention:
 
     file: str
     segment: Segment
-    store: str
+    store: StoreName
     current: bool
     listed: int = 0  # the version that lists it as a change, if no snapshot mentions it
-
-
-def of_table(store: str) -> bool:
-    return store.startswith(("table\0", "aside\0"))
 
 
 def check(folder: Folder) -> CheckReport:
@@ -162,13 +160,13 @@ def mentions(log: Log, snapshots: dict[int, Snapshot]) -> list[Mention]:
             for segment in content.segments:
                 for file in segment.files:
                     known = found.get(file)
-                    if known is None or (of_table(store) and not of_table(known.store)):
+                    if known is None or (table_of(store) is not None and table_of(known.store) is None):
                         current = version == newest or (known is not None and known.current)
                         found[file] = Mention(file, segment, store, current)
     for version in sorted(snapshots, reverse=True):
         for name, segment in log.entry(version).changes.items():
             for file in segment.files:
-                found.setdefault(file, Mention(file, segment, name, False, version))
+                found.setdefault(file, Mention(file, segment, StoreName(name), False, version))
     return list(found.values())
 
 
@@ -215,7 +213,7 @@ def check_segment(folder: Folder, mention: Mention, report: CheckReport) -> None
 
 
 def described(mention: Mention) -> str:
-    kind, _, name = mention.store.partition("\0")
+    kind, name = parts_of(mention.store)
     if mention.listed:
         return f"change of {name or kind} in version {mention.listed}"
     if kind == "table":
@@ -228,7 +226,7 @@ def described(mention: Mention) -> str:
 def hint_of(mention: Mention) -> str:
     if mention.listed or not mention.current:
         return OLDER
-    return way_out(mention.store) if of_table(mention.store) else f"{REBUILD} from the tables"
+    return way_out(mention.store) if table_of(mention.store) is not None else f"{REBUILD} from the tables"
 
 
 # --- what is written again ---------------------------------------------------------------------------------

@@ -13,11 +13,12 @@ from dataclasses import replace
 
 from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.store_names import is_shared, later_store, table_of
 from evercurrent.errors import StorageError
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.deferred.deferred_relations import LATER, bare, by_changes, is_shared, later_design
+from evercurrent.warehouse.deferred.deferred_relations import bare, by_changes, later_design
 from evercurrent.warehouse.definitions.fill_stores import fill
-from evercurrent.warehouse.integrity.check import CheckReport, check, of_table, rebuild_copies, repair_files
+from evercurrent.warehouse.integrity.check import CheckReport, check, rebuild_copies, repair_files
 from evercurrent.warehouse.maintenance.publish import publish
 
 REPAIR = "REPAIR"
@@ -59,14 +60,14 @@ def repair(core: Core, report: CheckReport) -> CheckReport:
 def rebuild(core: Core) -> None:
     """Fill all states and views from the tables, in one version."""
     catalog, design = core.catalog, core.design
-    tables = {n: s for n, s in core.snapshot.stores.items() if of_table(n)}
+    tables = {n: s for n, s in core.snapshot.stores.items() if table_of(n) is not None}
     empty = bare(core)
     empty.snapshot = replace(empty.snapshot, stores=tables)
     empty.design = replace(empty.design, recomputed={})
     stores = fill(empty, catalog, design, frozenset()).stores
     if design.later.views:
         own = fill(empty, by_changes(catalog, design), later_design(design), frozenset())
-        stores |= {LATER + n: s for n, s in own.stores.items() if not is_shared(n)}
+        stores |= {later_store(n): s for n, s in own.stores.items() if not is_shared(n)}
     before = core.snapshot
     snapshot = Snapshot(stores, before.definitions, before.sources, {}, before.factors)
     known = before.files()

@@ -15,16 +15,16 @@ from evercurrent.catalog.dependencies import base_tables, view_order
 from evercurrent.data.zset import ZSet
 from evercurrent.design.evaluation import run_query
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES
+from evercurrent.engine.spark.storage.store_names import StoreName, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import UnsupportedError
-from evercurrent.warehouse.changes.touched_rows import table_store
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core
 
 
 def recomputed_rows(
-    core: Core, catalog: Catalog, names: Collection[str], stores: Mapping[str, Store]
+    core: Core, catalog: Catalog, names: Collection[str], stores: Mapping[StoreName, Store]
 ) -> Iterator[tuple[str, ZSet]]:
     """The rows of these views, one after another, over the tables that lie in these stores."""
     tables: dict[str, ZSet] = {}

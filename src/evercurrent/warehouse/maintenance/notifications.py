@@ -19,13 +19,13 @@ from evercurrent.callables import require_callable
 from evercurrent.data.zset import ZSet
 from evercurrent.engine.spark.storage.disk import MissingFileError
 from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import QueryError
 from evercurrent.frontend.oql.layout import Layout
 from evercurrent.oql_views.changes import ValueChange, relations_of_view
 from evercurrent.rows.conversion import row_writer
 from evercurrent.rows.subscriptions import Callback, Change, SubscriberWarning, Subscription, When
-from evercurrent.warehouse.changes.touched_rows import table_store
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core

@@ -19,33 +19,27 @@ from collections.abc import Collection, Iterable
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.delta.analyses.fill import part_for
 from evercurrent.delta.program import Fixpoint, Linear, Program
-from evercurrent.engine.spark.kernel.fixpoint import loop_stores
 from evercurrent.engine.spark.storage.file_schema import Shape
+from evercurrent.engine.spark.storage.store_names import StoreName, loop_stores, relation_store, state_store
 
 
-def stores_of(program: Program) -> set[str]:
+def stores_of(program: Program) -> set[StoreName]:
     """The names of the stores in which a program keeps its states and loops (not the rows of views)."""
-    names: set[str] = set()
+    names: set[StoreName] = set()
     for state in program.states:
-        shape = Shape(state)
-        names |= {state.name, *(shape.bag_store(i) for i in shape.bags)}
+        names |= set(Shape(state).stores)
     for r in program.relations:
         if isinstance(r, Fixpoint):
             names |= {store for store, _ in loop_stores(r)}
     return names
 
 
-def rows_store(program: Program, relation: str) -> str:
+def rows_store(program: Program, relation: str) -> StoreName:
     """The store that holds the rows of a relation that is a view: a state of its own rows, or one beside the states."""
     for r in program.relations:
         if r.name == relation and isinstance(r, Linear) and r.state is not None:
-            return r.state
-    return f"rows\0{relation}"
-
-
-def view_store(name: str) -> str:
-    """The store that holds the rows of a view that no program keeps."""
-    return f"view\0{name.lower()}"
+            return state_store(r.state)
+    return relation_store(relation)
 
 
 def always_full(program: Program, catalog: Catalog) -> frozenset[str]:

@@ -20,8 +20,8 @@ from evercurrent.catalog.dependencies import view_order
 from evercurrent.engine.spark.difference import difference
 from evercurrent.engine.spark.jobs.transaction import Cost
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.store_names import StoreName, scratch_store, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.warehouse.changes.touched_rows import table_store
 from evercurrent.warehouse.definitions.fill_stores import inputs_of, made_of
 from evercurrent.warehouse.maintenance.program_parts import always_full, anew, kept, rows_store, stores_of
 from evercurrent.warehouse.maintenance.progress import named
@@ -35,7 +35,11 @@ if TYPE_CHECKING:
 
 
 def remake(
-    core: Core, full: Mapping[str, Decision], moving: set[str], after: Mapping[str, Store], moved: Moved
+    core: Core,
+    full: Mapping[str, Decision],
+    moving: set[StoreName],
+    after: Mapping[StoreName, Store],
+    moved: Moved,
 ) -> dict[str, Segment]:
     """Make the rows of relations anew; their changes. `moving` are the stores that follow these changes by themselves."""
     program = core.program
@@ -62,7 +66,7 @@ def remake(
     return made
 
 
-def colder(core: Core, relation: str, decision: Decision, dropped: Iterable[str]) -> Cold:
+def colder(core: Core, relation: str, decision: Decision, dropped: Iterable[StoreName]) -> Cold:
     """What is remembered of a relation that SQL has recomputed."""
     known = core.snapshot.cold.get(relation)
     if known is not None:
@@ -75,7 +79,7 @@ def colder(core: Core, relation: str, decision: Decision, dropped: Iterable[str]
 
 
 def by_sql(
-    core: Core, full: Mapping[str, Decision], after: Mapping[str, Store], moved: Moved
+    core: Core, full: Mapping[str, Decision], after: Mapping[StoreName, Store], moved: Moved
 ) -> dict[str, Segment]:
     """The changes of those that are left to Spark, as far as it can compute them."""
     wanted = {r: d.view for r, d in full.items() if d.way == "sql"}
@@ -108,9 +112,9 @@ def by_sql(
 def by_program(
     core: Core,
     full: Iterable[str],
-    stores: set[str],
-    moving: set[str],
-    after: Mapping[str, Store],
+    stores: set[StoreName],
+    moving: set[StoreName],
+    after: Mapping[StoreName, Store],
     moved: Moved,
 ) -> dict[str, Segment]:
     """Fill these stores and make the rows of these relations; the changes of the latter."""
@@ -129,7 +133,7 @@ def by_program(
         store = rows_store(program, relation)
         new = made_of(core, part, relation, outcome, core.catalog, after, core.design)
         old = core.snapshot.stores.get(store, Store())
-        made[relation] = difference(core.engine, f"{store}\0change", old, new, types[relation])
+        made[relation] = difference(core.engine, scratch_store(store, "change"), old, new, types[relation])
         if store not in moving:
             moved.replaced[store] = Store((new,)) if new.rows else Store()
     return made

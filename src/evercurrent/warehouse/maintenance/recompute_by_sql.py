@@ -14,16 +14,20 @@ from evercurrent.catalog.nodes import Table
 from evercurrent.engine.spark.engine import Engine, Report
 from evercurrent.engine.spark.own_sql.recompute import REFUSALS, Known, Written, change, netted, register
 from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.store_names import StoreName, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.rows.store import positions
-from evercurrent.warehouse.changes.touched_rows import table_store
 from evercurrent.warehouse.maintenance.program_parts import always_full, rows_store
 from evercurrent.warehouse.planning.estimates import Size, by_fill
 from evercurrent.warehouse.planning.strategies import Around, Outlook
 
 
 def created(
-    engine: Engine, outlook: Outlook, around: Around, wanted: Collection[str], stores: Mapping[str, Store]
+    engine: Engine,
+    outlook: Outlook,
+    around: Around,
+    wanted: Collection[str],
+    stores: Mapping[StoreName, Store],
 ) -> dict[str, tuple[Segment, Report]]:
     """The rows of new relations of which nothing but rows will be kept, where Spark's SQL is the quicker way to them.
 
@@ -55,7 +59,7 @@ def created(
 
 
 def computed(
-    engine: Engine, outlook: Outlook, name: str, stores: Mapping[str, Store], known: Collection[str]
+    engine: Engine, outlook: Outlook, name: str, stores: Mapping[StoreName, Store], known: Collection[str]
 ) -> tuple[Segment, Report] | None:
     """What Spark's SQL makes of one view, as the change of the rows in its store; None if Spark cannot.
 

@@ -22,16 +22,10 @@ from evercurrent.engine.spark.engine import Report
 from evercurrent.engine.spark.jobs.transaction import Cost, Outcome
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.store_names import StoreName, table_store, view_store
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.warehouse.changes.touched_rows import table_store
 from evercurrent.warehouse.maintenance.evaluated_views import recomputed_rows
-from evercurrent.warehouse.maintenance.program_parts import (
-    resting,
-    rows_store,
-    stores_of,
-    view_store,
-    without,
-)
+from evercurrent.warehouse.maintenance.program_parts import resting, rows_store, stores_of, without
 from evercurrent.warehouse.maintenance.progress import counted, named
 from evercurrent.warehouse.maintenance.recompute import remake
 from evercurrent.warehouse.planning.experience import Cold
@@ -45,8 +39,8 @@ if TYPE_CHECKING:
 class Moved:
     """What a batch makes of everything: segments to add, stores to replace, changes of views."""
 
-    added: dict[str, Segment] = field(default_factory=dict)
-    replaced: dict[str, Store] = field(default_factory=dict)
+    added: dict[StoreName, Segment] = field(default_factory=dict)
+    replaced: dict[StoreName, Store] = field(default_factory=dict)
     deltas: dict[str, Segment] = field(default_factory=dict)  # by relation
     views: dict[str, Segment] = field(default_factory=dict)  # by name
     run: Report | None = None  # of what moved
@@ -113,7 +107,7 @@ def move(
 
 
 def move_outside(
-    core: Core, names: Collection[str], after: Mapping[str, Store], moved: Moved
+    core: Core, names: Collection[str], after: Mapping[StoreName, Store], moved: Moved
 ) -> dict[str, Segment]:
     """Evaluate views that no program keeps; their changes, by name."""
     core.progress.stage(f"evaluating {named(names)}")

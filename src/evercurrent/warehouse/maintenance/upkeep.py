@@ -13,11 +13,10 @@ from dataclasses import replace
 from evercurrent.engine.spark.storage.delta_tables import clean
 from evercurrent.engine.spark.storage.file_schema import Schema, row_schema
 from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.store_names import StoreName, aside_store, table_store, view_store
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.warehouse.changes.touched_rows import aside_store, table_store
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.deferred.deferred_relations import program_schemas
-from evercurrent.warehouse.maintenance.program_parts import view_store
 from evercurrent.warehouse.maintenance.publish import where
 from evercurrent.warehouse.maintenance.retry import COMPACT
 
@@ -26,11 +25,11 @@ class UpkeepWarning(UserWarning):
     """A version stands, but its segments could not be merged; a later batch merges them."""
 
 
-def schemas(core: Core) -> Iterator[tuple[str, Schema]]:
+def schemas(core: Core) -> Iterator[tuple[StoreName, Schema]]:
     """All stores of the present version, each with its columns."""
     for key, table in core.catalog.tables.items():
-        for name in (table_store(key), aside_store(key)):
-            yield name, row_schema([c.type for c in table.columns])
+        for store in (table_store(key), aside_store(key)):
+            yield store, row_schema([c.type for c in table.columns])
     for name in core.design.recomputed:
         yield view_store(name), row_schema([f.type for f in core.view(name).fields])
     yield from program_schemas(core.program).items()
@@ -40,7 +39,7 @@ def schemas(core: Core) -> Iterator[tuple[str, Schema]]:
 def compact(core: Core, *, every: bool = True) -> int:
     """Compact the stores that are due, in one version; gives how many."""
     known = dict(schemas(core))
-    chosen: dict[str, Store] = {}
+    chosen: dict[StoreName, Store] = {}
     for name, store in core.snapshot.stores.items():
         if name in known:
             compacted = core.engine.compacted(name, store, known[name], every=every)

@@ -38,6 +38,7 @@ from evercurrent.delta.program import (
 from evercurrent.engine.spark.engine import BATCH_ENTRIES, SMALL_ROWS
 from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.engine.spark.storage.sort_order import orders
+from evercurrent.engine.spark.storage.store_names import StoreName, counts_store, outside_store, state_store
 
 JOB_SECONDS = 0.25
 """A job of Spark, however little it does."""
@@ -91,6 +92,7 @@ class Size:
 
 
 SizeOf = Callable[[str], Size]
+StoreSizeOf = Callable[[StoreName], Size]
 """The size of a store, or of the rows of a relation, by its name."""
 
 
@@ -125,7 +127,7 @@ class Flow:
     keyed: dict[str, Work] = field(default_factory=dict)  # of an input, a keyed relation or a loop
 
 
-def flow(program: Program, stores: SizeOf, relations: SizeOf, changed: Mapping[str, int]) -> Flow:
+def flow(program: Program, stores: StoreSizeOf, relations: SizeOf, changed: Mapping[str, int]) -> Flow:
     """Follow the changes of inputs through the program. `stores` and `relations` say what is there now."""
     found = Flow()
     states = {s.name: s for s in program.states}
@@ -140,21 +142,20 @@ def flow(program: Program, stores: SizeOf, relations: SizeOf, changed: Mapping[s
             case Linear(name):
                 found.rows.setdefault(name, 0.0)
             case Keyed(name, state=state, key=key, function=function):
-                touched = min(found.added.get(state, 0.0), max(stores(state).rows, 1) * 2.0)
-                total[name] = total[name] or stores(state).rows
+                size = stores(state_store(state))
+                touched = min(found.added.get(state, 0.0), max(size.rows, 1) * 2.0)
+                total[name] = total[name] or size.rows
                 group = 1
                 if not (isinstance(function, Finalize) and len(key) == len(states[state].columns)):
-                    group = max(1, isqrt(stores(state).rows)) if key else max(1, stores(state).rows)
-                held = max(1, stores(state).rows)
-                share = max(touched * group / held, share_of(touched, stores(state)))
-                shape = Shape(states[state])
-                bags = (shape.bag_store(i) for i in shape.bags)
-                read = sum(stores(n).bytes * min(1.0, share) for n in (state, *bags))
+                    group = max(1, isqrt(size.rows)) if key else max(1, size.rows)
+                held = max(1, size.rows)
+                share = max(touched * group / held, share_of(touched, size))
+                read = sum(stores(n).bytes * min(1.0, share) for n in Shape(states[state]).stores)
                 found.keyed[name] = Work(read, min(2.0 * touched * group, 2.0 * held))
                 found.rows[name] = 2 * touched * (1 if isinstance(function, Finalize) else group)
             case Fixpoint(name, loops):
                 moving = sum(found.rows.get(x.body, 0.0) + found.added.get(x.body, 0.0) for x in loops)
-                kept = [f"{x.name}\0{part}" for x in loops for part in ("counts", "outside")]
+                kept = [store(x) for x in loops for store in (counts_store, outside_store)]
                 found.keyed[name] = Work(sum(stores(n).bytes for n in kept), moving) if moving else Work()
                 for x in loops:
                     total[x.name] = total[x.inner] = relations(x.name).rows
@@ -169,9 +170,9 @@ def flow(program: Program, stores: SizeOf, relations: SizeOf, changed: Mapping[s
 def follow(
     found: Flow,
     rule: Rule,
-    stores: SizeOf,
+    stores: StoreSizeOf,
     states: Mapping[str, State],
-    sorted_by: Mapping[str, tuple[str, ...]],
+    sorted_by: Mapping[StoreName, tuple[str, ...]],
     total: dict[str, float],
 ) -> None:
     """What one rule reads and hands on, and how many rows it has handed on in all."""
@@ -184,7 +185,7 @@ def follow(
         elif isinstance(step, Explode):
             rows, whole = rows * EXPLODED, whole * EXPLODED
         elif isinstance(step, Lookup):
-            size = stores(step.state)
+            size = stores(state_store(step.state))
             read += size.bytes * share_read(step, rows, size, states[step.state], sorted_by)
             if not (step.absent or step.present or step.outer):
                 each = under_a_key(step, states[step.state], size, total[rule.on])
@@ -193,9 +194,9 @@ def follow(
     if rule.into in states and states[rule.into].accumulators:
         # Rows of one group are added up before they are written. If each row came for a group of its own there would be as
         # many entries; if groups came whole, as many as their share. It is not known which: the mean of both, as ratios go.
-        groups = max(1, stores(rule.into).rows)
+        groups = max(1, stores(state_store(rule.into)).rows)
         rows = min(rows * sqrt(min(1.0, groups / max(1.0, whole))), 2.0 * groups)
-    found.rules[id(rule)] = Work(read + rows * stores(rule.into).width, looked + rows)
+    found.rules[id(rule)] = Work(read + rows * stores(state_store(rule.into)).width, looked + rows)
     target = found.added if rule.into in states else found.rows
     target[rule.into] = target.get(rule.into, 0.0) + rows
     if rule.into not in states:
@@ -213,14 +214,15 @@ def under_a_key(step: Lookup, state: State, size: Size, total: float) -> float:
 
 
 def share_read(
-    step: Lookup, keys: float, size: Size, state: State, sorted_by: Mapping[str, tuple[str, ...]]
+    step: Lookup, keys: float, size: Size, state: State, sorted_by: Mapping[StoreName, tuple[str, ...]]
 ) -> float:
     """The share of a state that a lookup of so many keys reads: files are searched by their first column."""
     if not keys or not size.rows:
         return 0.0
-    stored = Shape(state).stored_names()
+    shape = Shape(state)
+    stored = shape.stored_names()
     asked = {stored.get(name) for name, _ in step.match}
-    first = sorted_by.get(state.name, ())[:1]
+    first = sorted_by.get(shape.store, ())[:1]
     return share_of(keys, size) if asked.issuperset(first) and first else 1.0
 
 

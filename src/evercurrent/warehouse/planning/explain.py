@@ -16,11 +16,11 @@ from evercurrent.design.explain import Explanation, lookups_text, shape
 from evercurrent.display import bytes_text
 from evercurrent.engine.spark.engine import BATCH_ENTRIES, SMALL_ROWS
 from evercurrent.engine.spark.storage.file_schema import Shape
+from evercurrent.engine.spark.storage.store_names import later_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import QueryError
 from evercurrent.oql_views.explain import explain_family
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.deferred.deferred_relations import LATER
 from evercurrent.warehouse.maintenance.program_parts import kept, stores_of
 from evercurrent.warehouse.planning.experience import Cold
 from evercurrent.warehouse.planning.strategies import Decision, described
@@ -95,15 +95,14 @@ def summary(core: Core, view: View, changes: Mapping[str, int] | None) -> Iterat
         supposed = changed_rows(core, changes) or {core.table(key).name: BATCH for key in sorted(known.under)}
         yield from foreseen(core.outlook.decide(core.size, supposed, core.around())[view.name], supposed)
     program = core.design.program_of(view.name)
-    apart = LATER if view.name in core.design.lazy else ""
+    apart = view.name in core.design.lazy
     stored = stores_of(program if apart else kept(program, core.catalog, core.snapshot.cold))
     labels = Labels(program)
     yield "  keeps"
     for state in program.states:
         if state.name in known.part.states:
-            made = Shape(state)
-            names = (state.name, *(made.bag_store(i) for i in made.bags))
-            stores = [core.snapshot.stores.get(apart + n, Store()) for n in names]
+            names = Shape(state).stores
+            stores = [core.snapshot.stores.get(later_store(n) if apart else n, Store()) for n in names]
             yield f"    {labels.of(state.name)}: {shape(state, labels)}"
             size = bytes_text(sum(s.bytes for s in stores))
             segments = sum(len(s.segments) for s in stores)

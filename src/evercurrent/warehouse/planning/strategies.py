@@ -28,14 +28,20 @@ from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Program, R
 from evercurrent.design.compile import Design
 from evercurrent.design.program_parts import Lineage, lineage
 from evercurrent.display import bytes_text
-from evercurrent.warehouse.changes.touched_rows import table_store
+from evercurrent.engine.spark.storage.store_names import (
+    StoreName,
+    relation_store,
+    state_store,
+    table_store,
+    view_store,
+)
 from evercurrent.warehouse.deferred.deferred_relations import Waiting
-from evercurrent.warehouse.maintenance.program_parts import policies, rows_store, view_store
+from evercurrent.warehouse.maintenance.program_parts import policies, rows_store
 from evercurrent.warehouse.planning.estimates import (
     Estimate,
     Flow,
     Size,
-    SizeOf,
+    StoreSizeOf,
     by_fill,
     by_rules,
     by_sql,
@@ -131,14 +137,14 @@ class Outlook:
         return by_sql([tables[key] for key, n in scans for _ in range(n)], own, cores)
 
     def decide(
-        self, stores: SizeOf, changed: Mapping[str, int], around: Around | None = None
+        self, stores: StoreSizeOf, changed: Mapping[str, int], around: Around | None = None
     ) -> dict[str, Decision]:
         """The decisions for all views, by name; `changed` are the numbers of changed rows, by names of tables."""
         program = self.design.program
         around = around or Around()
         remembered = {n: Size(*size) for c in around.cold.values() for n, size in c.sizes.items()}
 
-        def sizes(name: str) -> Size:
+        def sizes(name: StoreName) -> Size:
             found = stores(name)
             return found if found.rows else remembered.get(name, found)
 
@@ -146,7 +152,7 @@ class Outlook:
             if name in self.inputs:
                 found = stores(table_store(name))
                 return found if found.rows else stores(view_store(name))
-            return sizes(self.rows.get(name, f"rows\0{name}"))
+            return sizes(self.rows.get(name, relation_store(name)))
 
         expected = flow(program, sizes, relations, changed)
         rows_in = {name.lower(): rows for name, rows in changed.items() if rows}
@@ -185,7 +191,11 @@ class Outlook:
                         factor(around.factors, "rules", relation),
                     ),
                     "fill": by_fill(
-                        tables, [own, *map(sizes, kept)], known.levels, around.cores, driver=around.driver
+                        tables,
+                        [own, *(sizes(state_store(s)) for s in kept)],
+                        known.levels,
+                        around.cores,
+                        driver=around.driver,
                     ),
                 }
                 if around.sql and self.said[view.name].text is not None:

@@ -16,6 +16,7 @@ from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_sch
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.segments import LARGE_ROWS, Workshop
 from evercurrent.engine.spark.storage.sort_order import leading
+from evercurrent.engine.spark.storage.store_names import StoreName, scratch_store
 from evercurrent.engine.spark.translate.types import spark_type
 from evercurrent.engine.spark.translate.zeros import one_zero
 from evercurrent.errors import QueryError
@@ -37,7 +38,7 @@ def small_table(frame: DataFrame) -> Any | None:
 
 
 def take_in(
-    engine: Engine, store: str, table: str, fields: Sequence[Member], frame: DataFrame, feed: bool
+    engine: Engine, store: StoreName, table: str, fields: Sequence[Member], frame: DataFrame, feed: bool
 ) -> Segment:
     """A frame as a segment of weighted rows. `feed`: it has `_change_type`; otherwise all rows are inserted."""
     given = {c.lower(): c for c in frame.columns}
@@ -58,7 +59,7 @@ def take_in(
         workshop = Workshop(frame.sparkSession, engine.folder, True, parts_of(frame))
         return settled(engine, store, fields, workshop, rows, inf)
     # Written as it is first, in the session that made it; cast afterwards, in ours.
-    relative = engine.folder.fresh(f"{store}\0staging")
+    relative = engine.folder.fresh(scratch_store(store, "staging"))
     columns = [frame[given[f.name.lower()]].alias(f"c{i}") for i, f in enumerate(fields)]
     kind = frame[given[CHANGE_TYPE]] if feed else F.lit("insert")
     frame.select(*columns, kind.alias(CHANGE_TYPE)).write.parquet(engine.folder.path(relative))
@@ -88,7 +89,7 @@ def weighted(frame: DataFrame, names: Sequence[str], fields: Sequence[Member], k
 
 def settled(
     engine: Engine,
-    store: str,
+    store: StoreName,
     fields: Sequence[Member],
     workshop: Workshop,
     rows: DataFrame,

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from evercurrent.data.feeds import CHANGE_TYPE, SIGNS
 from evercurrent.data.types import Member
 from evercurrent.engine.spark.engine import Engine
+from evercurrent.engine.spark.storage.store_names import StoreName, scratch_store
 from evercurrent.engine.spark.translate.types import spark_type
 from evercurrent.errors import QueryError
 
@@ -18,14 +19,14 @@ MOST = 100_000
 
 
 def screen(
-    engine: Engine, store: str, table: str, fields: Sequence[Member], frame: DataFrame
+    engine: Engine, store: StoreName, table: str, fields: Sequence[Member], frame: DataFrame
 ) -> tuple[DataFrame, list[tuple[str, str, str]]]:
     """The changes that fit the table, and the others, each as (change, row as JSON, reason)."""
     given = {c.lower(): c for c in frame.columns}
     if CHANGE_TYPE not in given or any(f.name.lower() not in given for f in fields):
         return frame, []  # of the whole feed; `take_in` says what is missing
     # Written first: it must be asked twice, and need not give the same rows twice.
-    relative = engine.folder.fresh(f"{store}\0staging")
+    relative = engine.folder.fresh(scratch_store(store, "staging"))
     frame.write.parquet(engine.folder.path(relative))
     engine.folder.written(relative)
     staged = engine.session.read.parquet(engine.folder.path(relative))

@@ -10,6 +10,7 @@ from pyspark.sql.types import StructType
 from evercurrent.engine.spark.storage.file_schema import consolidate
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.segments import Workshop
+from evercurrent.engine.spark.storage.store_names import StoreName
 
 PARTS = 32
 """So many segments of earlier rounds are read one by one; more are added up first."""
@@ -18,7 +19,7 @@ PARTS = 32
 @dataclass
 class Pile:
     workshop: Workshop
-    store: str
+    store: StoreName
     schema: StructType
     segments: list[Segment] = field(default_factory=list)
 

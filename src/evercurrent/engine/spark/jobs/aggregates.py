@@ -20,6 +20,7 @@ from evercurrent.data.types import Array, Decimal, Float, Integer, Interval, Tim
 from evercurrent.data.values import give_out
 from evercurrent.delta.program import Accumulator
 from evercurrent.engine.spark.storage.file_schema import Shape, W, consolidate, same
+from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents
 from evercurrent.engine.spark.translate.literals import literal
 from evercurrent.engine.spark.translate.types import internal, plain, spark_type
@@ -31,7 +32,7 @@ EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def read_bags(
-    entries: DataFrame, shape: Shape, contents: Mapping[str, Contents], wanted: Sequence[int]
+    entries: DataFrame, shape: Shape, contents: Mapping[StoreName, Contents], wanted: Sequence[int]
 ) -> DataFrame:
     """Entries with the values of their aggregates as `b0, b1, ...`."""
     for i in wanted:

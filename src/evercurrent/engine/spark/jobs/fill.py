@@ -30,6 +30,7 @@ from evercurrent.engine.spark.jobs.transaction import Run
 from evercurrent.engine.spark.storage.file_schema import Shape, consolidate, exact, relation_schema
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.segments import Workshop
+from evercurrent.engine.spark.storage.store_names import StoreName, delta_store, scratch_store, state_store
 from evercurrent.engine.spark.storage.stored_state import Contents, union
 from evercurrent.term.walk import columns_of
 
@@ -58,14 +59,14 @@ class Build(Run):
             for rule in rules:
                 self.left[rule.into] = self.left.get(rule.into, 0) + (inf if rule.on in loops else 1)
         self.loose: set[str] = set()  # what was filled from sums of segments
-        self.samples: dict[str, list[DataFrame]] = {}  # what each rule adds to a store for some rows
+        self.samples: dict[StoreName, list[DataFrame]] = {}  # what each rule adds to a store for some rows
         self.before = 0.0  # how many rows the target of a rule can have had before it
 
     # --- rules ---------------------------------------------------------------------------------------------
 
     def write_down(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
         looked_up = [s for s in rule.steps if isinstance(s, Lookup)]
-        if not any(self.contents[s.state].empty and needs_entry(s) for s in looked_up):
+        if not any(self.contents[state_store(s.state)].empty and needs_entry(s) for s in looked_up):
             self.write_states([s.state for s in looked_up if self.awaited(s.state)])
         if not segment.net:
             self.loose.add(rule.into)
@@ -81,7 +82,7 @@ class Build(Run):
         """Plan what a rule makes of some rows; what is looked up would make even these dear."""
         shape = self.shapes.get(rule.into)
         if shape is not None:
-            self.samples.setdefault(rule.into, []).append(entries_of(rule, flow, shape))
+            self.samples.setdefault(shape.store, []).append(entries_of(rule, flow, shape))
             for i in shape.bags:
                 self.samples.setdefault(shape.bag_store(i), []).append(bag_of(rule, flow, shape, i))
 
@@ -96,7 +97,7 @@ class Build(Run):
             used |= {*a.args, *(t for t in (a.weight, a.where) if t is not None)}
         names = {c.name for t in used for c in columns_of(t)}
         joined = flow.frame.select(*sorted({flow.names[n] for n in names}))
-        flow.frame, rows = self.workshop.pinned(f"{rule.into}\0joined", joined)
+        flow.frame, rows = self.workshop.pinned(scratch_store(rule.into, "joined"), joined)
         self.bounds[rule.into] = self.before + rows
         self.sample(rule, replace(flow, frame=flow.frame.limit(SAMPLE)))
 
@@ -129,10 +130,10 @@ class Build(Run):
                 contents.net = True
 
     def write_states(self, states: Iterable[str], linear: Iterable[Linear] = ()) -> None:
-        wanted: dict[str, DataFrame] = {}
-        bounds: dict[str, float] = {}
-        afters: dict[str, Callable[[DataFrame], DataFrame]] = {}
-        places: dict[str, str] = {}  # where it is written -> which store it is
+        wanted: dict[StoreName, DataFrame] = {}
+        bounds: dict[StoreName, float] = {}
+        afters: dict[StoreName, Callable[[DataFrame], DataFrame]] = {}
+        places: dict[StoreName, StoreName] = {}  # where it is written -> which store it is
         for name in dict.fromkeys(states):
             for store, contents in self.stores_of(name):
                 if store in self.outcome.stores or not contents.pending:
@@ -142,7 +143,7 @@ class Build(Run):
                     self.outcome.stores[store] = copies[0]
                     contents.net = True
                     continue
-                place = store if name in self.keep else f"{store}\0apart"
+                place = store if name in self.keep else scratch_store(store, "apart")
                 places[place] = store
                 samples = self.samples.get(store, [])
                 parted = place == store and self.workshop.sorts(store, self.bounds.get(name, inf))
@@ -153,7 +154,7 @@ class Build(Run):
         for r in linear:
             added = union(self.rows.get(r.name, []))
             if added is not None:
-                place = f"{r.name}\0delta"
+                place = delta_store(r.name)
                 moved[place] = r.name
                 once = r.state is not None and self.alone(
                     self.shapes[r.state], r.name, len(self.rows[r.name])
@@ -170,10 +171,8 @@ class Build(Run):
             contents.pending = [self.read(contents, segment)] if segment.rows else []
             contents.net = True
 
-    def stores_of(self, name: str) -> list[tuple[str, Contents]]:
-        shape = self.shapes[name]
-        names = [name, *(shape.bag_store(i) for i in shape.bags)]
-        return [(store, self.contents[store]) for store in names]
+    def stores_of(self, name: str) -> list[tuple[StoreName, Contents]]:
+        return [(store, self.contents[store]) for store in self.shapes[name].stores]
 
     def whole(
         self, name: str, contents: Contents, sample: DataFrame | None = None
@@ -189,7 +188,7 @@ class Build(Run):
         def summed(frame: DataFrame) -> DataFrame:
             return consolidate(frame, schema)
 
-        if contents is self.contents[name] and shape.state.unique:
+        if contents is self.contents[shape.store] and shape.state.unique:
             return added, single if self.alone(shape, name, len(contents.pending)) else summed
         if sample is not None and scattered(sample, contents.keys, self.bounds[name]):
             return added, summed

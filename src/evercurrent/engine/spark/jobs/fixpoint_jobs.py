@@ -20,10 +20,10 @@ from pyspark.sql.types import StructType
 from evercurrent.delta.program import Fixpoint, Loop
 from evercurrent.delta.rederive import rederive, require_rounds
 from evercurrent.engine.spark.jobs.accumulated import Pile
-from evercurrent.engine.spark.kernel.fixpoint import counts_store, outside_store
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, relation_schema, same
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, LARGE_ROWS, Workshop
+from evercurrent.engine.spark.storage.store_names import StoreName, counts_store, delta_store, outside_store
 from evercurrent.engine.spark.storage.stored_state import Contents, Store, renamed, union
 
 RunRules = Callable[[list[Segment]], list[Segment]]
@@ -46,7 +46,7 @@ def derivations(frame: DataFrame, loop: Loop) -> DataFrame:
 class Member:
     """One relation of the loop in one transaction."""
 
-    def __init__(self, loop: Loop, workshop: Workshop, stores: Mapping[str, Store]) -> None:
+    def __init__(self, loop: Loop, workshop: Workshop, stores: Mapping[StoreName, Store]) -> None:
         self.loop = loop
         self.workshop = workshop
         self.schema: StructType = relation_schema(loop.columns)
@@ -54,7 +54,7 @@ class Member:
         self.counts = Contents(workshop, self.schema, stores.get(counts_store(loop), Store()))
         self.outside = Contents(workshop, self.schema, stores.get(outside_store(loop), Store()))
         self.added = Pile(workshop, counts_store(loop), self.schema)
-        self.moves = Pile(workshop, f"{loop.name}\0delta", self.schema)
+        self.moves = Pile(workshop, delta_store(loop.name), self.schema)
         self.postponed: list[DataFrame] = []  # what a bag gains while rows are deleted
 
     def read(self, segment: Segment) -> DataFrame:
@@ -108,10 +108,10 @@ class Member:
         moves = (was == 1) & (F.col("outside") <= 0) if leaving else was != held
         return found.where(moves).select(*self.keys, (held - was).cast("bigint").alias(W))
 
-    def net(self) -> dict[str, DataFrame]:
+    def net(self) -> dict[StoreName, DataFrame]:
         """The change of the relation, and what is to be written to its stores."""
         moved = self.moves if self.loop.distinct else self.added
-        parts = {f"{self.loop.name}\0delta": moved.frames(), counts_store(self.loop): self.added.frames()}
+        parts = {delta_store(self.loop.name): moved.frames(), counts_store(self.loop): self.added.frames()}
         parts[outside_store(self.loop)] = self.outside.pending
         return {n: consolidate(f, self.schema) for n, p in parts.items() if (f := union(p)) is not None}
 
@@ -120,7 +120,7 @@ class FixpointJobs:
     """One fixpoint in one transaction: `Derivations` whose changes are segments."""
 
     def __init__(
-        self, node: Fixpoint, workshop: Workshop, stores: Mapping[str, Store], rules: RunRules
+        self, node: Fixpoint, workshop: Workshop, stores: Mapping[StoreName, Store], rules: RunRules
     ) -> None:
         self.node = node
         self.workshop = workshop
@@ -130,7 +130,7 @@ class FixpointJobs:
 
     def apply(
         self, outside: Sequence[Segment], inside: Sequence[Segment], *, beginning: bool
-    ) -> dict[str, Segment]:
+    ) -> dict[StoreName, Segment]:
         """Counts derivations from outside and inside the recursion; returns what `Member.net` names."""
         for member, a, b in zip(self.members, outside, inside, strict=True):
             if a.rows:
@@ -184,7 +184,7 @@ class FixpointJobs:
 
     def decide(self, frames: Mapping[int, tuple[DataFrame, float]]) -> list[Segment]:
         """Computes the rows that leave or enter, by one job, and records them."""
-        names = {f"{self.members[i].loop.name}\0delta": i for i in frames}
+        names = {delta_store(self.members[i].loop.name): i for i in frames}
         wanted = {name: frames[i][0] for name, i in names.items()}
         made = self.workshop.collect(wanted, {name: frames[i][1] for name, i in names.items()})
         result = [EMPTY for _ in self.members]

@@ -19,6 +19,7 @@ from evercurrent.delta.program import Finalize, Keyed, Ranked, Windowed
 from evercurrent.engine.spark.jobs.aggregates import joined, reading, value_or
 from evercurrent.engine.spark.jobs.windows import numbered, windowed
 from evercurrent.engine.spark.storage.file_schema import Shape, W, any_of, consolidate, relation_schema, same
+from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents, renamed, union
 from evercurrent.engine.spark.translate.expressions import column, typed
 from evercurrent.engine.spark.translate.types import spark_type
@@ -34,13 +35,13 @@ class Groups:
 
     relation: Keyed
     shape: Shape
-    contents: Mapping[str, Contents]
+    contents: Mapping[StoreName, Contents]
     broadcast: bool
     beginning: bool = False  # law P4: nothing was given out yet
 
     @property
     def main(self) -> Contents:
-        return self.contents[self.shape.state.name]
+        return self.contents[self.shape.store]
 
     @property
     def key(self) -> list[str]:
@@ -49,7 +50,7 @@ class Groups:
 
     def touched(self) -> DataFrame | None:
         """The keys of what the transaction adds; None where every group is to be read."""
-        stores = [self.main, *(self.contents[self.shape.bag_store(i)] for i in self.shape.bags)]
+        stores = [self.contents[store] for store in self.shape.stores]
         if not self.key or not any(s.store.segments for s in stores):
             return None
         frames = [p.select(*self.key) for s in stores for p in s.pending]

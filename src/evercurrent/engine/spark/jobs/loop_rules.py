@@ -11,21 +11,23 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
+from evercurrent.delta.analyses.loops import linear_inside
 from evercurrent.delta.program import Fixpoint, Linear
 from evercurrent.engine.spark.jobs.accumulated import Pile
 from evercurrent.engine.spark.jobs.fixpoint_jobs import FixpointJobs, derivations
-from evercurrent.engine.spark.kernel.fixpoint import between, counts_store, outside_store
 from evercurrent.engine.spark.storage.file_schema import consolidate, relation_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.store_names import (
+    StoreName,
+    counts_store,
+    delta_store,
+    outside_store,
+    scratch_store,
+)
 from evercurrent.engine.spark.storage.stored_state import union
 
 if TYPE_CHECKING:
     from evercurrent.engine.spark.jobs.transaction import Run
-
-
-def outside_rows(body: str) -> str:
-    """Where derivations are gathered that read nothing of the loop."""
-    return f"{body}\0outside"
 
 
 class Turns:
@@ -33,17 +35,17 @@ class Turns:
 
     def __init__(self, run: Run, fixpoint: Fixpoint) -> None:
         self.run, self.fixpoint = run, fixpoint
-        self.linear = between(run.program, fixpoint)
+        self.linear = linear_inside(run.program, fixpoint)
         names = {r.name for r in self.linear} | {loop.inner for loop in fixpoint.loops}
         within = {rule.into for name in names for rule in run.program.triggers.get(name, ())}
         self.reached = {r.name for r in self.linear}
         for loop in fixpoint.loops:
-            self.reached |= {loop.body, outside_rows(loop.body)}
+            self.reached |= {loop.body, scratch_store(loop.body, "outside")}
         shapes = [run.shapes[name] for name in sorted(within & run.shapes.keys())]
-        stores = [s for x in shapes for s in (x.state.name, *(x.bag_store(i) for i in x.bags))]
+        stores = [s for x in shapes for s in x.stores]
         self.filled = {s: Pile(run.workshop, s, run.contents[s].schema) for s in stores}
 
-    def move(self) -> dict[str, Segment]:
+    def move(self) -> dict[StoreName, Segment]:
         """The deltas of the loop's relations and what their stores gain, by store."""
         if not any(self.run.rows.get(name) for name in self.reached):
             return {}
@@ -59,7 +61,7 @@ class Turns:
         made = self.turned(moving)
         return [made.get(counts_store(loop), EMPTY) for loop in self.fixpoint.loops]
 
-    def turned(self, moving: list[Segment]) -> dict[str, Segment]:
+    def turned(self, moving: list[Segment]) -> dict[StoreName, Segment]:
         run = self.run
         for loop, segment in zip(self.fixpoint.loops, moving, strict=True):
             run.follow(loop.inner, loop.columns, segment)
@@ -67,7 +69,10 @@ class Turns:
             run.follow(r.name, r.columns, self.taken(r))
         wanted = self.gained()
         for loop in self.fixpoint.loops:
-            for rows, name in ((loop.body, counts_store), (outside_rows(loop.body), outside_store)):
+            for rows, name in (
+                (loop.body, counts_store),
+                (scratch_store(loop.body, "outside"), outside_store),
+            ):
                 added = union(run.rows.pop(rows, []))
                 if added is not None:
                     wanted[name(loop)] = derivations(added, loop)
@@ -78,9 +83,9 @@ class Turns:
                 run.contents[store].pending[:] = pile.frames()
         return made
 
-    def gained(self) -> dict[str, DataFrame]:
+    def gained(self) -> dict[StoreName, DataFrame]:
         """What states have gained that is not in files yet: neither what they had, nor deltas as they are."""
-        result: dict[str, DataFrame] = {}
+        result: dict[StoreName, DataFrame] = {}
         for store, pile in self.filled.items():
             contents, copies = self.run.contents[store], self.run.copies.get(store, ())
             added = contents.pending[bool(pile.segments) :]
@@ -96,6 +101,6 @@ class Turns:
         added = union(self.run.rows.pop(r.name, []))
         if added is None:
             return EMPTY
-        store = f"{r.name}\0delta"
+        store = delta_store(r.name)
         frame = consolidate(added, relation_schema(r.columns))
         return self.run.workshop.collect({store: frame})[store]

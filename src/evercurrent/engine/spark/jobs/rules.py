@@ -20,6 +20,7 @@ from evercurrent.data.types import Interval, Map, Struct, Type
 from evercurrent.delta.program import Amount, Explode, Let, Lookup, Rule, State, Step, Where
 from evercurrent.engine.spark.jobs.aggregates import read_bags
 from evercurrent.engine.spark.storage.file_schema import Shape, W
+from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents
 from evercurrent.engine.spark.translate.expressions import column, typed
 from evercurrent.engine.spark.translate.intervals import micros
@@ -35,7 +36,7 @@ class States:
     """The states of a run, by name; bags by the name of their store."""
 
     shapes: Mapping[str, Shape]
-    contents: Mapping[str, Contents]
+    contents: Mapping[StoreName, Contents]
     fresh: Callable[[], str]
     bulk: bool = False  # many rows run through the states: how they are joined is for Spark to say
 
@@ -120,7 +121,7 @@ def explode(flow: Flow, step: Explode) -> None:
 
 def look_up(flow: Flow, step: Lookup) -> None:
     shape = flow.states.shapes[step.state]
-    contents = flow.states.contents[step.state]
+    contents = flow.states.contents[shape.store]
     if contents.empty:
         miss(flow, step)
         return
@@ -223,14 +224,3 @@ def bag_of(rule: Rule, flow: Flow, shape: Shape, i: int) -> DataFrame:
     assert a.weight is not None
     parts.append(column(a.weight, scope).cast("bigint").alias(W))
     return frame.select(*parts)
-
-
-def is_copy(rule: Rule) -> bool:
-    """Whether the rule adds the delta as it is: then its segment serves the state too."""
-    return (
-        not rule.steps
-        and not rule.amounts
-        and not rule.dependents
-        and rule.count == rule.weight
-        and rule.columns == rule.binds
-    )

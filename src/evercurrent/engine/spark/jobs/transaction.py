@@ -19,6 +19,7 @@ from typing import assert_never
 
 from pyspark.sql import DataFrame
 
+from evercurrent.delta.analyses.copies import is_copy
 from evercurrent.delta.analyses.levels import levels
 from evercurrent.delta.analyses.loops import outside_rules
 from evercurrent.delta.program import (
@@ -35,11 +36,19 @@ from evercurrent.delta.program import (
     Rule,
 )
 from evercurrent.engine.spark.jobs.keyed import Groups, change
-from evercurrent.engine.spark.jobs.loop_rules import Turns, outside_rows
-from evercurrent.engine.spark.jobs.rules import Flow, States, bag_of, entries_of, is_copy, rows_of, run_rule
+from evercurrent.engine.spark.jobs.loop_rules import Turns
+from evercurrent.engine.spark.jobs.rules import Flow, States, bag_of, entries_of, rows_of, run_rule
 from evercurrent.engine.spark.storage.file_schema import Shape, consolidate, exact, relation_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, Workshop
+from evercurrent.engine.spark.storage.store_names import (
+    StoreName,
+    delta_store,
+    is_delta,
+    relation_of,
+    scratch_store,
+    state_store,
+)
 from evercurrent.engine.spark.storage.stored_state import Contents, Store, union
 from evercurrent.term.nodes import Column
 
@@ -57,7 +66,7 @@ class Cost:
 class Outcome:
     """What a transaction makes: new segments of stores (states and bags), deltas of relations; and what each took."""
 
-    stores: dict[str, Segment] = field(default_factory=dict)
+    stores: dict[StoreName, Segment] = field(default_factory=dict)
     deltas: dict[str, Segment] = field(default_factory=dict)
     costs: list[Cost] = field(default_factory=list)
 
@@ -69,7 +78,7 @@ class Run:
         self,
         program: Program,
         workshop: Workshop,
-        stores: Mapping[str, Store],
+        stores: Mapping[StoreName, Store],
         *,
         beginning: bool = False,
         only: frozenset[int] | None = None,
@@ -82,15 +91,13 @@ class Run:
         self.only = only  # identities of the rules that are run; None: all
         names = count()
         self.shapes = {s.name: Shape(s) for s in program.states}
-        self.contents: dict[str, Contents] = {}
-        for name, shape in self.shapes.items():
-            self.contents[name] = Contents(workshop, shape.schema, stores.get(name, Store()))
-            for i in shape.bags:
-                store = shape.bag_store(i)
-                self.contents[store] = Contents(workshop, shape.bag_schema(i), stores.get(store, Store()))
+        self.contents: dict[StoreName, Contents] = {}
+        for shape in self.shapes.values():
+            for store, schema in shape.schemas.items():
+                self.contents[store] = Contents(workshop, schema, stores.get(store, Store()))
         self.states = States(self.shapes, self.contents, lambda: f"v{next(names)}")
         self.rows: dict[str, list[DataFrame]] = {}  # what has been added to linear relations
-        self.copies: dict[str, list[Segment]] = {}  # segments that serve a state as they are
+        self.copies: dict[StoreName, list[Segment]] = {}  # segments that serve a state as they are
         self.bounds: dict[str, float] = {}  # how many rows can have been added, at most
         self.outcome = Outcome()
         self.relations = {r.name: r for r in program.relations}
@@ -98,7 +105,7 @@ class Run:
         self.outside = outside_rules(program)
         self.bodies = {x.body for r in program.relations if isinstance(r, Fixpoint) for x in r.loops}
 
-    def seed(self, seeds: Mapping[str, Store]) -> None:
+    def seed(self, seeds: Mapping[StoreName, Store]) -> None:
         """Count these segments as added to their states."""
         for name, store in seeds.items():
             contents = self.contents[name]
@@ -127,17 +134,17 @@ class Run:
         for r in relations:
             if isinstance(r, Fixpoint):
                 for store, segment in Turns(self, r).move().items():
-                    if store.endswith("\0delta"):
-                        self.outcome.deltas[store.removesuffix("\0delta")] = segment
+                    if is_delta(store):
+                        self.outcome.deltas[relation_of(store)] = segment
                     else:
                         self.outcome.stores[store] = segment
 
     def settle_added(self, relations: Iterable[Relation], states: Iterable[str]) -> None:
-        wanted: dict[str, DataFrame] = {}
-        bounds: dict[str, float] = {}
+        wanted: dict[StoreName, DataFrame] = {}
+        bounds: dict[StoreName, float] = {}
         for name in states:
             shape = self.shapes[name]
-            for store in (name, *(shape.bag_store(i) for i in shape.bags)):
+            for store in shape.stores:
                 contents = self.contents[store]
                 if len(self.copies.get(store, ())) == len(contents.pending) <= 1:
                     self.outcome.stores[store] = next(iter(self.copies.get(store, ())), EMPTY)
@@ -154,9 +161,9 @@ class Run:
             if isinstance(r, Linear) and r.name in self.rows:
                 added = union(self.rows[r.name])
                 assert added is not None
-                linear[f"{r.name}\0delta"] = r
-                wanted[f"{r.name}\0delta"] = consolidate(added, relation_schema(r.columns))
-                bounds[f"{r.name}\0delta"] = self.bounds.get(r.name, inf)
+                linear[delta_store(r.name)] = r
+                wanted[delta_store(r.name)] = consolidate(added, relation_schema(r.columns))
+                bounds[delta_store(r.name)] = self.bounds.get(r.name, inf)
         for store, segment in self.workshop.collect(wanted, bounds).items():
             if store in linear:
                 self.outcome.deltas[linear[store].name] = segment
@@ -167,21 +174,21 @@ class Run:
 
     def settle_keyed(self, relations: Iterable[Relation]) -> None:
         changed = {}
-        bounds: dict[str, float] = {}
+        bounds: dict[StoreName, float] = {}
         for r in relations:
             if isinstance(r, Keyed) and r.name not in self.held and self.moved(r):
                 shape = self.shapes[r.state]
                 groups = Groups(r, shape, self.contents, self.broadcast(r.state), self.beginning)
-                changed[f"{r.name}\0delta"] = change(groups)
-                bounds[f"{r.name}\0delta"] = self.most(r)
+                changed[delta_store(r.name)] = change(groups)
+                bounds[delta_store(r.name)] = self.most(r)
         for store, segment in self.workshop.collect(changed, bounds).items():
-            self.outcome.deltas[store.removesuffix("\0delta")] = segment
+            self.outcome.deltas[relation_of(store)] = segment
 
     def most(self, r: Keyed) -> float:
         """How many rows the change of a keyed relation can have."""
         match r.function:
             case Finalize():
-                return 2.0 * self.outcome.stores.get(r.state, EMPTY).rows
+                return 2.0 * self.outcome.stores.get(state_store(r.state), EMPTY).rows
             case Ranked(limit=int(limit)) if not r.key:
                 return 2.0 * limit
             case _:
@@ -191,15 +198,13 @@ class Run:
         return self.workshop.read(contents.schema, [segment])
 
     def broadcast(self, state: str) -> bool:
-        return self.outcome.stores.get(state, EMPTY).rows <= BROADCAST_ROWS
+        return self.outcome.stores.get(state_store(state), EMPTY).rows <= BROADCAST_ROWS
 
     def moved(self, r: Keyed) -> bool:
         """Whether a keyed relation can have a change: its state has one, or it gives out its first row."""
         if self.beginning and isinstance(r.function, Finalize) and r.function.scalar:
             return self.needed(r)
-        shape = self.shapes[r.state]
-        stores = (r.state, *(shape.bag_store(i) for i in shape.bags))
-        return any(self.outcome.stores.get(s, EMPTY).rows for s in stores)
+        return any(self.outcome.stores.get(s, EMPTY).rows for s in self.shapes[r.state].stores)
 
     def needed(self, r: Keyed) -> bool:
         return self.only is None or r.name in self.wanted
@@ -237,21 +242,21 @@ class Run:
     def write_down(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
         most = segment.rows if self.narrow(rule) else inf
         self.bounds[rule.into] = self.bounds.get(rule.into, 0) + most
-        if rule.into in self.shapes and is_copy(rule) and segment.net:
-            self.contents[rule.into].pending.append(delta)
-            self.copies.setdefault(rule.into, []).append(segment)
+        shape = self.shapes.get(rule.into)
+        if shape is not None and is_copy(rule) and segment.net:
+            self.contents[shape.store].pending.append(delta)
+            self.copies.setdefault(shape.store, []).append(segment)
             return
         flow = run_rule(rule, delta, self.states, segment.rows <= BROADCAST_ROWS)
         if flow is None:
             return
         self.pin(rule, flow)
-        if rule.into not in self.shapes:
+        if shape is None:
             apart = rule.into in self.bodies and id(rule) in self.outside
-            target = outside_rows(rule.into) if apart else rule.into
+            target = scratch_store(rule.into, "outside") if apart else rule.into
             self.rows.setdefault(target, []).append(rows_of(rule, flow))
             return
-        shape = self.shapes[rule.into]
-        self.contents[rule.into].pending.append(entries_of(rule, flow, shape))
+        self.contents[shape.store].pending.append(entries_of(rule, flow, shape))
         for i in shape.bags:
             self.contents[shape.bag_store(i)].pending.append(bag_of(rule, flow, shape, i))
 

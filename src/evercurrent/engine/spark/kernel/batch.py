@@ -15,7 +15,7 @@ from typing import Any, assert_never
 
 from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
-from evercurrent.delta.analyses.loops import outside_rules
+from evercurrent.delta.analyses.loops import linear_inside, outside_rules
 from evercurrent.delta.program import (
     Finalize,
     Fixpoint,
@@ -30,13 +30,14 @@ from evercurrent.delta.rederive import Change
 from evercurrent.delta.terms import columns_read
 from evercurrent.engine.spark.jobs.transaction import Cost, Outcome
 from evercurrent.engine.spark.kernel.entries import Entries, Group
-from evercurrent.engine.spark.kernel.fixpoint import Recursion, between
+from evercurrent.engine.spark.kernel.fixpoint import Recursion
 from evercurrent.engine.spark.kernel.garbage_collection import collected_rarely
 from evercurrent.engine.spark.kernel.keyed_functions import finalizer, made
 from evercurrent.engine.spark.kernel.rule_loops import loops
 from evercurrent.engine.spark.storage.entry_reader import Pool
 from evercurrent.engine.spark.storage.file_schema import Shape, row_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
+from evercurrent.engine.spark.storage.store_names import StoreName, delta_store, scratch_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
 
@@ -51,7 +52,7 @@ class DriverRun:
         program: Program,
         folder: Folder,
         pool: Pool,
-        stores: Mapping[str, Store],
+        stores: Mapping[StoreName, Store],
         *,
         beginning: bool = False,
         held: frozenset[str] = frozenset(),
@@ -72,9 +73,9 @@ class DriverRun:
         fixpoints = [r for r in program.relations if isinstance(r, Fixpoint)]
         # Derivations are not added up: one that goes and another that comes are not the same one.
         self.derived: dict[str, Change] = {loop.body: [] for f in fixpoints for loop in f.loops}
-        self.inside = {r.name for f in fixpoints for r in between(program, f)}
+        self.inside = {r.name for f in fixpoints for r in linear_inside(program, f)}
 
-    def seed(self, seeds: Mapping[str, Store]) -> None:
+    def seed(self, seeds: Mapping[StoreName, Store]) -> None:
         """Count these segments as added to their states."""
         for state in self.states.values():
             state.seed(seeds)
@@ -127,11 +128,11 @@ class DriverRun:
 
     def recur(self, fixpoint: Fixpoint) -> None:
         """Move the relations of a loop together, until no change is left."""
-        given = [self.derivations(f"{loop.body}\0outside") for loop in fixpoint.loops]
+        given = [self.derivations(scratch_store(loop.body, "outside")) for loop in fixpoint.loops]
         inside = [self.derivations(loop.body) for loop in fixpoint.loops]
         if not any(given) and not any(inside):
             return
-        linear = between(self.program, fixpoint)
+        linear = linear_inside(self.program, fixpoint)
 
         def run_rules(moving: list[Change]) -> list[Change]:
             for loop, change in zip(fixpoint.loops, moving, strict=True):
@@ -183,7 +184,7 @@ class DriverRun:
         if entries:
             names = [f"c{i}" for i in range(len(types))]
             table = rows_to_arrow(types, names, entries, "w")
-            self.outcome.deltas[name] = self.folder.write(f"{name}\0delta", table)
+            self.outcome.deltas[name] = self.folder.write(delta_store(name), table)
 
     # --- rules ---------------------------------------------------------------------------------------------
 
@@ -210,7 +211,7 @@ class DriverRun:
         if state is not None:
             return state.new, state.bags_new
         if listed:
-            name = f"{rule.into}\0outside" if id(rule) in self.outside else rule.into
+            name = scratch_store(rule.into, "outside") if id(rule) in self.outside else rule.into
             return self.derived.setdefault(name, []), None
         return self.rows.setdefault(rule.into, {}), None
 

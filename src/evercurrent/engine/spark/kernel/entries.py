@@ -21,6 +21,7 @@ from evercurrent.engine.spark.kernel.entry_columns import Reading, picker
 from evercurrent.engine.spark.kernel.first_rows import head_of, read_head
 from evercurrent.engine.spark.storage.entry_reader import Pool
 from evercurrent.engine.spark.storage.file_schema import Shape
+from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.translate.arrow_columns import encoded
 from evercurrent.engine.spark.translate.types import arrow_schema
@@ -35,11 +36,11 @@ Totals = list[int]
 class Entries:
     """One state. `old` are entries that were read, `new` what is added to them; bags likewise, by entry and value."""
 
-    def __init__(self, shape: Shape, pool: Pool, stores: Mapping[str, Store]) -> None:
+    def __init__(self, shape: Shape, pool: Pool, stores: Mapping[StoreName, Store]) -> None:
         self.shape = shape
         self.pool = pool
         s = shape.state
-        self.store = stores.get(s.name, Store())
+        self.store = stores.get(shape.store, Store())
         self.bag_stores = {i: stores.get(shape.bag_store(i), Store()) for i in shape.bags}
         self.width = len(s.columns)
         self.members = [c.name for c in (*s.columns, *s.dependents)]
@@ -57,9 +58,9 @@ class Entries:
 
     # --- adding --------------------------------------------------------------------------------------------
 
-    def seed(self, seeds: Mapping[str, Store]) -> None:
+    def seed(self, seeds: Mapping[StoreName, Store]) -> None:
         """Count as added what was added before, while a relation was held; what has cancelled out is not."""
-        store = seeds.get(self.shape.state.name, Store())
+        store = seeds.get(self.shape.store, Store())
         sums = self.summed(self.pool.rows(store, self.shape.schema, self.types))
         self.new = {entry: totals for entry, totals in sums.items() if any(totals)}
         for i in self.shape.bags:
@@ -78,11 +79,11 @@ class Entries:
             for entries in self.fetch(tuple(self.members[: self.width]), moved).values():
                 self.new |= {entry: self.zero.copy() for entry in entries}
 
-    def added(self) -> Iterator[tuple[str, pyarrow.Table]]:
+    def added(self) -> Iterator[tuple[StoreName, pyarrow.Table]]:
         """What is to be written: for the state's store, and for the store of each bag."""
         rows = [(key, totals) for key, totals in self.new.items() if any(totals)]
         if rows:
-            yield self.shape.state.name, self.table(rows)
+            yield self.shape.store, self.table(rows)
         for i, bags in self.bags_new.items():
             entries = [((*key, *value), w) for key, bag in bags.items() for value, w in bag.items() if w]
             if entries:

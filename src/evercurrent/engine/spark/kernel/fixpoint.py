@@ -13,40 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping
 import pyarrow
 
 from evercurrent.data.zset import Row
-from evercurrent.delta.analyses.loops import inside
-from evercurrent.delta.program import Fixpoint, Linear, Loop, Program
+from evercurrent.delta.program import Fixpoint, Loop
 from evercurrent.delta.rederive import Change, RowDerivations, RunRules, TouchedRows
 from evercurrent.engine.spark.storage.entry_reader import Pool
 from evercurrent.engine.spark.storage.file_schema import row_schema
+from evercurrent.engine.spark.storage.store_names import StoreName, counts_store, outside_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
-from evercurrent.errors import UnsupportedError
-
-
-def counts_store(loop: Loop) -> str:
-    return f"{loop.name}\0counts"
-
-
-def outside_store(loop: Loop) -> str:
-    return f"{loop.name}\0outside"
-
-
-def loop_stores(fixpoint: Fixpoint) -> Iterator[tuple[str, Loop]]:
-    for loop in fixpoint.loops:
-        yield counts_store(loop), loop
-        yield outside_store(loop), loop
-
-
-def between(program: Program, fixpoint: Fixpoint) -> list[Linear]:
-    """Relations between a loop's deltas and its bodies: they are updated in every round."""
-    found = []
-    for r in inside(program, fixpoint):
-        if not isinstance(r, Linear):
-            raise UnsupportedError(
-                "a group, a window or DISTINCT inside a recursion is not there on Spark yet"
-            )
-        found.append(r)
-    return found
 
 
 class StoredCounts:
@@ -87,7 +60,9 @@ class StoredCounts:
 class Recursion(RowDerivations):
     """One fixpoint in one transaction."""
 
-    def __init__(self, node: Fixpoint, pool: Pool, stores: Mapping[str, Store], rules: RunRules) -> None:
+    def __init__(
+        self, node: Fixpoint, pool: Pool, stores: Mapping[StoreName, Store], rules: RunRules
+    ) -> None:
         self.pool = pool
         self.counts = [StoredCounts(pool, x, stores.get(counts_store(x), Store())) for x in node.loops]
         self.outside = [StoredCounts(pool, x, stores.get(outside_store(x), Store())) for x in node.loops]
@@ -100,7 +75,7 @@ class Recursion(RowDerivations):
         # Derived rows take room as rows that are read do.
         self.pool.spend(sum(len(r.before) for r in self.relations) - known)
 
-    def added(self) -> Iterator[tuple[str, pyarrow.Table]]:
+    def added(self) -> Iterator[tuple[StoreName, pyarrow.Table]]:
         """The tables to be written to the stores of the recursion."""
         for loop, counts, outside in zip(self.node.loops, self.counts, self.outside, strict=True):
             yield counts_store(loop), counts.added()

@@ -30,6 +30,7 @@ from evercurrent.engine.spark.storage.entry_reader import added_up, plain_keys
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, Workshop
+from evercurrent.engine.spark.storage.store_names import StoreName, scratch_store
 from evercurrent.engine.spark.storage.stored_state import Contents, Store
 from evercurrent.engine.spark.storage.user_frames import copies, named, user_frame
 from evercurrent.engine.spark.translate.types import arrow_schema, spark_type
@@ -62,12 +63,12 @@ class Written:
     columns: tuple[str, ...]
 
 
-def netted(engine: Engine, name: str, store: Store, fields: tuple[Member, ...]) -> Store:
+def netted(engine: Engine, name: StoreName, store: Store, fields: tuple[Member, ...]) -> Store:
     """The same rows, with one recent segment at most."""
     if len(store.recent) < 2:
         return store
     schema = row_schema([f.type for f in fields])
-    return Store(store.base).plus(engine.merged(f"{name}\0net", Store((), store.recent), schema))
+    return Store(store.base).plus(engine.merged(scratch_store(name, "net"), Store((), store.recent), schema))
 
 
 def register(workshop: Workshop, known: dict[str, Known | Written]) -> None:
@@ -105,7 +106,7 @@ def plain_rows(
 def change(
     engine: Engine,
     workshop: Workshop,
-    name: str,
+    name: StoreName,
     text: str,
     old: Store,
     types: Sequence[Type],
@@ -128,7 +129,9 @@ def change(
     both = made.withColumn(W, F.lit(1).cast(schema[W].dataType))
     if old.segments:
         both = both.unionByName(workshop.read(schema, old.segments).withColumn(W, -F.col(W)))
-    apart = f"{name}\0change"  # in no order: to find one, the executors would compute the query twice
+    apart = scratch_store(
+        name, "change"
+    )  # in no order: to find one, the executors would compute the query twice
     return workshop.collect({apart: consolidate(both, schema)})[apart]
 
 

@@ -22,6 +22,7 @@ from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.sources.nodes import File, Source
 from evercurrent.engine.spark.storage.file_schema import W, row_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.store_names import scratch_store, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.translate.types import arrow_schema, spark_type
 from evercurrent.engine.spark.translate.zeros import one_zero
@@ -52,7 +53,7 @@ def loaded(engine: Engine, source: Source, frame: DataFrame, sign: int, bytes_re
         one_zero(frame[f"`{there[c.name.lower()]}`"].cast(spark_type(c.type)), c.type).alias(f"c{i}")
         for i, c in enumerate(source.columns)
     ]
-    name = f"{source.name}\0load{sign}"
+    name = scratch_store(source.name, "load", str(sign))
     try:
         weighted = frame.select(*columns, F.lit(sign).cast("bigint").alias(W))
         return workshop.collect({name: weighted})[name]
@@ -74,7 +75,7 @@ def held_rows(engine: Engine, source: Source, held: Store) -> Segment:
         return EMPTY
     workshop = engine.workshop(held.rows)
     schema = row_schema([c.type for c in source.columns])
-    name = f"{source.name}\0held"
+    name = scratch_store(source.name, "held")
     negative = workshop.read(schema, held.segments).withColumn(W, -F.col(W))
     return workshop.collect({name: negative})[name]
 
@@ -93,7 +94,7 @@ def of_arrow(engine: Engine, source: Source, table: pyarrow.Table, weights: Any)
             else pyarrow.chunked_array(table.column(own).cast(kind))
         )
     rows = pyarrow.Table.from_arrays([*arrays, weights], schema=target)
-    return engine.folder.write(f"{source.name}\0load", rows)
+    return engine.folder.write(scratch_store(source.name, "load"), rows)
 
 
 def total(engine: Engine, source: Source, *parts: Segment) -> Segment:
@@ -102,7 +103,7 @@ def total(engine: Engine, source: Source, *parts: Segment) -> Segment:
     if not there:
         return EMPTY
     schema = row_schema([c.type for c in source.columns])
-    return engine.merged(f"table\0{source.name.lower()}", Store(there), schema)
+    return engine.merged(table_store(source.name), Store(there), schema)
 
 
 def difference(

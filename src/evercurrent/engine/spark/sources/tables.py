@@ -26,6 +26,7 @@ from evercurrent.engine.spark.sources.difference import difference, held_rows, t
 from evercurrent.engine.spark.sources.nodes import Change, Cursor, File, Source
 from evercurrent.engine.spark.sources.parquet import Marks, is_local
 from evercurrent.engine.spark.storage.files import EMPTY
+from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.translate.types import type_of
 from evercurrent.errors import QueryError, UnsupportedError
@@ -119,7 +120,7 @@ def by_content(
     """All rows of the table now, minus all rows that we hold."""
     there = {c.lower(): c for c in found.frame.columns}
     known = found.frame.select(*(f"`{there[c.name.lower()]}`" for c in source.columns))
-    store = f"table\0{source.name.lower()}"
+    store = table_store(source.name)
     now = take_in(engine, store, source.name, source.columns, known, False)
     segment = total(engine, source, now, held_rows(engine, source, held))
     return Change(reached, reason, segment if segment.rows else EMPTY)

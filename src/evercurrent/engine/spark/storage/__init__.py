@@ -14,6 +14,7 @@ mapped_copy   A copy of a sorted file from which single rows can be read
 merge_policy  which segments of a store are merged, and when
 segments      results of Spark, made into segments
 sort_order    by which columns a store's files are sorted
+store_names   names of stores, and how they are spelled on disk
 stored_state  the contents of a state within a transaction
 user_frames   stored rows as frames for users
 """

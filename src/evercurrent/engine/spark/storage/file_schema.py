@@ -22,6 +22,7 @@ from pyspark.sql.types import StructField, StructType
 
 from evercurrent.data.types import Float, Type
 from evercurrent.delta.program import WEIGHT, Accumulator, State
+from evercurrent.engine.spark.storage.store_names import StoreName, bag_store, state_store
 from evercurrent.engine.spark.translate.types import WEIGHT_TYPE, spark_type, stored_sum
 from evercurrent.term.nodes import Column
 
@@ -87,8 +88,22 @@ class Shape:
         fields += [(f"a{j}", spark_type(t)) for j, t in enumerate(self.bag_types(i))]
         return StructType([StructField(n, t) for n, t in [*fields, (W, WEIGHT_TYPE)]])
 
-    def bag_store(self, i: int) -> str:
-        return f"{self.state.name}\0bag{i}"
+    @cached_property
+    def store(self) -> StoreName:
+        return state_store(self.state.name)
+
+    def bag_store(self, i: int) -> StoreName:
+        return bag_store(self.state.name, i)
+
+    @cached_property
+    def stores(self) -> tuple[StoreName, ...]:
+        """The store of its entries, and those of its bags."""
+        return (self.store, *(self.bag_store(i) for i in self.bags))
+
+    @cached_property
+    def schemas(self) -> dict[StoreName, StructType]:
+        """The same stores, each with its columns."""
+        return {self.store: self.schema} | {self.bag_store(i): self.bag_schema(i) for i in self.bags}
 
     def stored_names(self) -> dict[str, str]:
         """What a program calls it -> what it is called in the files; aggregates are not in them."""

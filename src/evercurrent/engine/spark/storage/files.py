@@ -39,6 +39,7 @@ from evercurrent.engine.spark.storage.checksums import Checked, block_sums, dige
 from evercurrent.engine.spark.storage.digests import H, digests
 from evercurrent.engine.spark.storage.disk import DISK, UNFINISHED, Disk, MissingFileError
 from evercurrent.engine.spark.storage.lookup import Footer
+from evercurrent.engine.spark.storage.store_names import StoreName, parts_of, table_of
 from evercurrent.errors import StorageError, UnsupportedError
 
 ROW_GROUP = 8_192
@@ -108,7 +109,7 @@ EMPTY = Segment((), 0, 0)
 class Expected:
     """What a version says of a file: the store that it belongs to, and its digest, which older versions lack."""
 
-    store: str
+    store: StoreName
     digest: str | None
 
 
@@ -116,10 +117,10 @@ class DamageWarning(UserWarning):
     """Something is damaged that is not needed: the answers are right, and slower."""
 
 
-def way_out(store: str) -> str:
+def way_out(store: StoreName) -> str:
     """What to do about a damaged file of a store."""
-    kind, _, name = store.partition("\0")
-    if kind in ("table", "aside"):
+    name = table_of(store)
+    if name is not None:
         return (
             f"rows of table {name} cannot be computed from anything else: put the file back from a copy of the "
             f"warehouse, read an earlier version (db.table({name!r}).dataframe(version=...)), or drop the table and load it "
@@ -146,11 +147,11 @@ class Folder:
                 f"a warehouse at {text.split(':')[0]}: is not built yet",
                 hint="give a path on a file system that the driver and all executors share",
             )
-        self.orders: dict[
-            str, tuple[str, ...]
-        ] = {}  # by which columns the files of a store are sorted, see `layout`
-        self.digested: dict[str, tuple[Type, ...]] = {}  # the types of rows that have digests, by store
-        self.looked_at: dict[str, tuple[str, ...]] = {}  # the columns of mapped copies, by store, if not all
+        self.orders: dict[StoreName, tuple[str, ...]] = {}  # by which columns files are sorted (`sort_order`)
+        self.digested: dict[StoreName, tuple[Type, ...]] = {}  # the types of rows that have digests, by store
+        self.looked_at: dict[
+            StoreName, tuple[str, ...]
+        ] = {}  # the columns of mapped copies, by store, if not all
         self.shared_work = True  # whether executors have this package, and can write mapped copies
         self.expected: dict[str, Expected] = {}  # what is known of files
         self.verified: dict[str, tuple[int, int]] = {}  # files that were checked whole, by their marks
@@ -164,16 +165,16 @@ class Folder:
     def path(self, relative: str) -> str:
         return str(self.root / relative)
 
-    def fresh(self, store: str) -> str:
+    def fresh(self, store: StoreName) -> str:
         """A new relative path in a store's folder."""
         self.disk.make_folder(self.root / "data" / slug(store))
         return f"data/{slug(store)}/{uuid.uuid4().hex}"
 
-    def write(self, store: str, table: pyarrow.Table) -> Segment:
+    def write(self, store: StoreName, table: pyarrow.Table) -> Segment:
         """Write rows that are in the driver's hands, in the order of their store."""
         return self.put(store, self.arranged(store, table))
 
-    def arranged(self, store: str, table: pyarrow.Table) -> pyarrow.Table:
+    def arranged(self, store: StoreName, table: pyarrow.Table) -> pyarrow.Table:
         """Rows as the files of a store have them: sorted, with digests."""
         order = self.orders.get(store, ())
         if order:
@@ -183,7 +184,7 @@ class Folder:
             table = table.append_column(H, digests(types, table))
         return table
 
-    def put(self, store: str, table: pyarrow.Table) -> Segment:
+    def put(self, store: StoreName, table: pyarrow.Table) -> Segment:
         """Write rows that are arranged."""
         if table.num_rows == 0:
             return EMPTY
@@ -222,18 +223,18 @@ class Folder:
 
     # --- what is known of files ----------------------------------------------------------------------------
 
-    def expect(self, store: str, file: str, own: str) -> str:
+    def expect(self, store: StoreName, file: str, own: str) -> str:
         """Note the digest of a file."""
         self.expected[file] = Expected(store, own)
         return own
 
-    def learn(self, store: str, value: dict[str, Any]) -> Segment:
+    def learn(self, store: StoreName, value: dict[str, Any]) -> Segment:
         """A segment as a version mentions it; what the version says of its files is noted."""
         segment = Segment.of_json(value)
         sums: Sequence[str | None] = value.get("sums") or (None,) * len(segment.files)
         for file, own in zip(segment.files, sums, strict=True):
             known = self.expected.get(file)
-            if known is None or (own is not None and not known.store.startswith("table\0")):
+            if known is None or (own is not None and parts_of(known.store)[0] != "table"):
                 self.expected[file] = Expected(store, own)
         return segment
 

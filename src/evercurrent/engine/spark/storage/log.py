@@ -36,6 +36,7 @@ from evercurrent.engine.spark.storage.checksums import damaged
 from evercurrent.engine.spark.storage.disk import DamageError, MissingFileError
 from evercurrent.engine.spark.storage.documents import pack, unpack
 from evercurrent.engine.spark.storage.files import Folder, Segment
+from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConflictError, StorageError
 
@@ -55,7 +56,7 @@ class Snapshot:
     of ways to bring relations up to date.
     """
 
-    stores: Mapping[str, Store] = field(default_factory=dict)
+    stores: Mapping[StoreName, Store] = field(default_factory=dict)
     definitions: tuple[Mapping[str, Any], ...] = ()
     sources: Mapping[str, Any] = field(default_factory=dict)
     cold: Mapping[str, Any] = field(default_factory=dict)
@@ -64,7 +65,7 @@ class Snapshot:
     def files(self) -> set[str]:
         return {f for store in self.stores.values() for s in store.segments for f in s.files}
 
-    def plus(self, segments: Mapping[str, Segment]) -> Snapshot:
+    def plus(self, segments: Mapping[StoreName, Segment]) -> Snapshot:
         """The snapshot with a segment added to each of these stores."""
         stores = dict(self.stores)
         for name, segment in segments.items():

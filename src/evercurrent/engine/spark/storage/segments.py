@@ -22,6 +22,7 @@ from pyspark.sql.types import ArrayType, MapType, StructType
 from evercurrent.engine.spark.storage import checksums, mapped_copy
 from evercurrent.engine.spark.storage.digests import H, digest_column
 from evercurrent.engine.spark.storage.files import SCANNED_GROUP, Folder, Segment
+from evercurrent.engine.spark.storage.store_names import StoreName, is_unsorted, scratch_store
 from evercurrent.engine.spark.translate.types import arrow_schema
 from evercurrent.errors import StorageError
 
@@ -37,8 +38,6 @@ BROADCAST_ROWS = 200_000
 """A delta of at most so many rows is sent whole to every executor."""
 CHECKED_BYTES = 1 << 30
 """Files of more bytes than this are checked by the executors."""
-PASSING = "\0unsorted"
-"""The end of the names of stores that no version mentions: what is on its way to another."""
 FULL = "No space left on device"
 GROUP_ROWS = "parquet.block.row.count.limit"
 """The setting of Parquet's writer for the rows of a row group."""
@@ -81,10 +80,10 @@ class Workshop:
 
     def collect(
         self,
-        frames: Mapping[str, DataFrame],
-        bounds: Mapping[str, float] | None = None,
-        afters: Mapping[str, Arrange] | None = None,
-    ) -> dict[str, Segment]:
+        frames: Mapping[StoreName, DataFrame],
+        bounds: Mapping[StoreName, float] | None = None,
+        afters: Mapping[StoreName, Arrange] | None = None,
+    ) -> dict[StoreName, Segment]:
         """Compute frames and write each to a segment of the store that bears its name.
 
         `bounds` say how many rows a frame can have at most: in a large batch too, small results are made by one job.
@@ -103,16 +102,16 @@ class Workshop:
         self.written += result.values()
         return result
 
-    def pinned(self, store: str, frame: DataFrame) -> tuple[DataFrame, int]:
+    def pinned(self, store: StoreName, frame: DataFrame) -> tuple[DataFrame, int]:
         """The same rows, computed, and how many they are."""
         schema = frame.schema
-        made = self.by_executors(f"{store}{PASSING}", frame, None, inf)
+        made = self.by_executors(scratch_store(store, "unsorted"), frame, None, inf)
         if not made.files:
             return self.session.createDataFrame([], schema), 0
         read = self.session.read.schema(schema).parquet(*(self.folder.path(f) for f in made.files))
         return read, made.rows
 
-    def arranged(self, store: str, frame: DataFrame, after: Arrange | None, bound: float) -> Segment:
+    def arranged(self, store: StoreName, frame: DataFrame, after: Arrange | None, bound: float) -> Segment:
         """Write a frame in the order of its store.
 
         To find the bounds of ranges Spark computes a frame once more. So what is joined or added up is first written as it
@@ -121,17 +120,21 @@ class Workshop:
         if not self.folder.orders.get(store) or self.sorts(store, bound):
             return self.by_executors(store, frame, after, bound)
         schema = frame.schema
-        made = self.by_executors(f"{store}{PASSING}", after(frame) if after else frame, None, bound)
+        made = self.by_executors(
+            scratch_store(store, "unsorted"), after(frame) if after else frame, None, bound
+        )
         if made.rows <= SORTED_ROWS and plain(schema):
             return self.folder.write(store, self.folder.table(made, arrow_schema(schema)))
         frame = self.session.read.schema(schema).parquet(*(self.folder.path(f) for f in made.files))
         return self.by_executors(store, frame, None, made.rows)
 
-    def sorts(self, store: str, bound: float) -> bool:
+    def sorts(self, store: StoreName, bound: float) -> bool:
         """Whether the executors sort what they write into a store, and do so at once, since it is cheap to compute."""
         return self.large and bool(self.folder.orders.get(store)) and SORTED_ROWS < bound < inf
 
-    def by_executors(self, store: str, frame: DataFrame, after: Arrange | None, bound: float) -> Segment:
+    def by_executors(
+        self, store: StoreName, frame: DataFrame, after: Arrange | None, bound: float
+    ) -> Segment:
         self.jobs += 1
         relative = self.folder.fresh(store)
         order = self.folder.orders.get(store, ())
@@ -157,11 +160,11 @@ class Workshop:
                 hint="free some space and try again; nothing was changed",
             ) from problem
         segment = self.folder.written(relative, order)
-        if not store.endswith(PASSING):
+        if not is_unsorted(store):
             self.seal(store, segment, self.folder.looked_at.get(store))
         return segment
 
-    def seal(self, store: str, segment: Segment, names: Sequence[str] | None) -> None:
+    def seal(self, store: StoreName, segment: Segment, names: Sequence[str] | None) -> None:
         """Have the executors take the checksums of files that they have written, and write the mapped copies of large ones.
 
         This package may be on the driver only: then the driver does.
@@ -185,7 +188,7 @@ class Workshop:
         for file, own in zip(segment.files, found or map(sealed, paths), strict=True):
             self.folder.expect(store, file, own)
 
-    def tables(self, frames: Mapping[str, DataFrame]) -> dict[str, pyarrow.Table]:
+    def tables(self, frames: Mapping[StoreName, DataFrame]) -> dict[StoreName, pyarrow.Table]:
         """Several frames by one job, as Arrow tables."""
         self.jobs += 1
         names = list(frames)

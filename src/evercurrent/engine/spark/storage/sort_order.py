@@ -17,9 +17,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evercurrent.data.types import Array, Float, Map, Struct, Type
+from evercurrent.delta.analyses.copies import is_copy
 from evercurrent.delta.program import Keyed, Program, Ranked, State, Windowed
-from evercurrent.engine.spark.jobs.rules import is_copy
 from evercurrent.engine.spark.storage.file_schema import Shape
+from evercurrent.engine.spark.storage.store_names import StoreName, delta_store, state_store
 from evercurrent.term.nodes import Column
 
 Order = tuple[str, ...]
@@ -40,17 +41,17 @@ def leading(types: Sequence[Type], first: Sequence[int] = ()) -> Order:
     return tuple(f"c{i}" for i in places if sortable(types[i]))[: max(DEPTH, len(first))]
 
 
-def orders(program: Program) -> dict[str, Order]:
+def orders(program: Program) -> dict[StoreName, Order]:
     """The order of every store of states and bags of a program."""
     readers = {
         r.state: r
         for r in program.relations
         if isinstance(r, Keyed) and isinstance(r.function, Windowed | Ranked)
     }
-    result: dict[str, Order] = {}
+    result: dict[StoreName, Order] = {}
     for state in program.states:
         shape = Shape(state)
-        result[state.name] = named(shape, preferred(state, readers))
+        result[shape.store] = named(shape, preferred(state, readers))
         for i in shape.bags:
             types = [c.type for c in state.columns]
             values = [f"a{j}" for j, t in enumerate(shape.bag_types(i)) if sortable(t)][:1]
@@ -58,8 +59,9 @@ def orders(program: Program) -> dict[str, Order]:
             result[shape.bag_store(i)] = (*own, *values)
     for rules in program.triggers.values():
         for rule in rules:
-            if rule.into in result and is_copy(rule):  # the files of the delta become the state's
-                result[f"{rule.on}\0delta"] = result[rule.into]
+            state_order = result.get(state_store(rule.into))
+            if state_order is not None and is_copy(rule):  # the files of the delta become the state's
+                result[delta_store(rule.on)] = state_order
     return result
 
 
