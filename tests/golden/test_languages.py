@@ -1,4 +1,4 @@
-"""SQL, OQL and Python are three ways to write one query: equal queries are kept once, whatever language they are in."""
+"""Law L13: SQL, OQL and Python are three ways to write one query, and equal queries are stored once."""
 
 from __future__ import annotations
 

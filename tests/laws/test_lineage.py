@@ -1,10 +1,10 @@
 """Laws of lineage, over random schemas, data and queries, with views over views.
 
-W1  what a row comes from are rows that are there, with the multiplicities that they have
-W2  a view over nothing else still has the row, if it only puts rows together
-W3  a view over everything else has it no more, if nothing comes from constants
-W4  a group is itself over its lineage, if one aggregate stands over joins
-W5  a row that a view does not have is refused
+L15  what a row comes from are rows that are there, with the multiplicities that they have
+L16  a view over nothing else still has the row, if it only puts rows together
+L17  a view over everything else has it no more, if nothing comes from constants
+L18  a group is itself over its lineage, if one aggregate stands over joins
+L19  a row that a view does not have is refused
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def check(world: World) -> set[str]:
     for row, _ in list(session.view_rows(VIEW).items())[:4]:
         found = origins(plan, row, lambda name, needs: tables[name].items(), catalog)
         assert found is not None, f"{row}\n{world.story()}"
-        checked |= {"W1"}
+        checked |= {"L15"}
         for name, rows in found.rows.items():
             assert all(tables[name].weights[r] == w for r, w in rows.items()), world.story()
         try:
@@ -93,14 +93,14 @@ def puts_together(plan: Plan, row: Any, found: Origins, tables: dict[str, ZSet],
     if is_chained(plan):
         again = evaluate(plan, over(found.rows))
         assert row in again.weights, f"{row} not over its lineage alone\n{story}"
-        checked |= {"W2"}
+        checked |= {"L16"}
         if not any(isinstance(p, Constant) for p in nodes(plan)):
             rest = {name: rows - found.rows.get(name, ZSet()) for name, rows in tables.items()}
             assert row not in evaluate(plan, over(rest)).weights, f"{row} without its lineage\n{story}"
-            checked |= {"W3"}
+            checked |= {"L17"}
     elif is_one_group(plan):
         assert row in evaluate(plan, over(found.rows)).weights, f"{row} not over its lineage alone\n{story}"
-        checked |= {"W4"}
+        checked |= {"L18"}
     return checked
 
 
@@ -124,13 +124,13 @@ def test_every_law_is_asked() -> None:
     asked: set[str] = set()
     for seed in range(1000, 1300):
         asked |= check(World(Seeded(seed), depth=1))
-        if asked >= {"W1", "W2", "W3", "W4"}:
+        if asked >= {"L15", "L16", "L17", "L18"}:
             return
     pytest.fail(f"only {sorted(asked)} had something to check")
 
 
 def test_a_row_that_is_not_there() -> None:
-    """W5."""
+    """L19."""
     db = ec.connect()
     db.execute("CREATE TABLE t (a INT); INSERT INTO t VALUES (1); CREATE VIEW v AS SELECT a + 1 AS b FROM t")
     with pytest.raises(ec.QueryError, match=r"v has no row \(1,\)"):

@@ -1,4 +1,4 @@
-"""Laws of update modes: a lazy or hybrid view that is read, whenever that is, is what the strict view is.
+"""Law L14, update modes: a lazy or hybrid view, whenever it is read, equals the strict view.
 
 Transactions that are undone, reads in the middle of a transaction, subscriptions that come late and views defined over the
 view come at random between the changes.

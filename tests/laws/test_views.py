@@ -2,7 +2,7 @@
 
     L1  after every transaction the view is what its query returns (reference evaluator, DuckDB)
     L2  every change that is announced is minimal, and leads from the old rows to the new ones
-    L3  what comes and goes leaves no trace, neither in the view nor in what is kept for it
+    L3  rows that are inserted and deleted again leave no trace, neither in the view nor in its states
     L4  two transactions do what one transaction with both does
     L5  a view that is defined after the data is the view that was defined before it
 

@@ -2,7 +2,7 @@
 
 Every definition that the plans are cut into (see `graph`) is made into relations, states and rules; states that rules
 look up are sums as well and bring rules of their own, until none is new. Then each trigger's rules are put in an order
-that law P1 allows, and inputs in one that the assumptions ask for: parents before children.
+that law L9 allows, and inputs in one that the assumptions ask for: parents before children.
 """
 
 from __future__ import annotations

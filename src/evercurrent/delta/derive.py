@@ -1,6 +1,6 @@
 """The rules of a feed: its delta for each of its sources.
 
-Law (paper 003, section 5). `d(R1 * ... * Rn)` for a change of Ri, with the others as they are at that moment (law P1), is
+Law (paper 003, section 5). `d(R1 * ... * Rn)` for a change of Ri, with the others as they are at that moment (law L9), is
 the product with Ri replaced by its delta. So a rule starts from the delta of one source and looks the others up, one
 after another (see `lookups`); what comes out is multiplied by all weights on the way.
 """

@@ -78,7 +78,7 @@ class Interpreter:
         """One transaction; the delta of every relation."""
         self.deltas = {r.name: ZSet() for r in self.program.relations}
         self.touched = {r.name: {} for r in self.readers}
-        if not self.started:  # law P4
+        if not self.started:  # law L12
             self.touched |= {r.name: {(): ZSet()} for r in self.readers if is_scalar(r)}
         result: dict[str, ZSet] = {}
         for name, delta in deltas.items():
@@ -120,7 +120,7 @@ class Interpreter:
     # --- rules ---------------------------------------------------------------------------------------------
 
     def run(self, name: str, delta: ZSet) -> None:
-        rows = sorted(delta.items(), key=lambda entry: entry[1])  # law P2
+        rows = sorted(delta.items(), key=lambda entry: entry[1])  # law L10
         for rule in self.program.triggers.get(name, ()):
             for row, weight in rows:
                 scope: Scope = dict(zip((c.name for c in rule.binds), row, strict=True))

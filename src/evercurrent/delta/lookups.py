@@ -323,7 +323,7 @@ class Derivation:
         self.remaining.discard(j)
 
     def constrain(self, group: frozenset[int], kept: Kept) -> None:
-        """Law P1 for a relation that stands in the block more than once: earlier occurrences new, later ones old."""
+        """Law L9 for a relation that stands in the block more than once: earlier occurrences new, later ones old."""
         driver = self.a.sources[self.driver].relation
         for k in group:
             if self.a.sources[k].relation == driver:

@@ -5,22 +5,22 @@ the groups of a state (`Keyed`), or a fixpoint. For each relation there is a *tr
 drives. One transaction runs like this:
 
     for each relation, in the program's order (inputs first, then each after what it is made of):
-        take its delta: what the transaction brings (input), what rules have added up (linear),
+        take its delta: the rows of the transaction (input), the rows that rules have added up (linear),
         f(new group) - f(old group) for the groups that rules have touched (keyed), the net change of the loop (fixpoint);
         run the trigger's rules, in order, each over the whole delta.
 
-Law P1 (sequence). A rule sees every state as it is when the rule's turn comes: rules before it in the trigger have moved
+Law L9 (sequence). A rule sees every state as it is when the rule's turn comes: rules before it in the trigger have updated
 their states, rules after it have not. The delta of R join R is thus `dR join S`, then `S += dR`, then `S join dR`; and
 a batch over several relations is one relation after another, with no cross terms.
 
-Law P2 (deletions first). Within a delta, rows of negative weight are worked off before rows of positive weight. So
+Law L10 (deletions first). Within a delta, rows of negative weight are processed before rows of positive weight. So
 whatever a key determines is determined at every moment, and a state's dependents are never ambiguous.
 
-Law P3 (existence). An entry of a state exists while its weight is not zero. Its accumulators are sums over its rows, and
-so are exactly zero when it goes.
+Law L11 (existence). An entry of a state exists while its weight is not zero. Its accumulators are sums over its rows, and
+so are exactly zero when it is deleted.
 
-Law P4 (beginning). A program starts with empty states. Its first transaction brings the rows of constant inputs, and the
-row that every scalar relation has from the start; both are deltas like any other, and rules see them.
+Law L12 (beginning). A program starts with empty states. Its first transaction inserts the rows of constant inputs, and
+the row that every scalar relation has from the start; both are deltas like any other, and rules see them.
 
 Names of relations, states and columns are data: an engine maps them to identifiers of its own and never pastes them into
 source text.

@@ -3,7 +3,7 @@
 Lazy views have a program and an engine of their own, over the tables alone: a change of a table costs an entry in a list
 until one of them is read. What a transaction brought and a later one took away is then never worked off at all.
 
-Law. The net change of several transactions moves a view as they would one by one (law 7, composition). The program assumes
+Law. The net change of several transactions moves a view as they would one by one (law L4, composition). The program assumes
 nothing of parents and children, for across transactions a parent may change while children refer to it.
 
 Rows are netted by the columns that the program uses: the others may be left out of a row that waits (`trigger`), and a change of

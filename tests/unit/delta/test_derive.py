@@ -1,7 +1,8 @@
 """Derived programs against evaluation of their plans, on random plans, data and changes.
 
-Law: after every transaction the relation that a program keeps for a plan equals the plan evaluated on the present data,
-and the delta it reports is the difference. It holds for the interpreter of programs and for the live engine alike.
+Law L8: after every transaction the relation that a program keeps for a plan equals the plan evaluated on the present data,
+and the delta it reports is the difference. It holds for the interpreter of programs, which follows the laws L9, L10, L11
+and L12 word for word, and for the live engine alike.
 """
 
 from __future__ import annotations

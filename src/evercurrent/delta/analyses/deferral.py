@@ -4,7 +4,7 @@ A keyed relation turns touched groups into rows: sums become values, and values 
 is made of it are hybrid views that nobody watches, its stage can wait: the touched keys stay noted with the output that was
 last delivered, and the stage runs when one of the views is read, once for however many changes.
 
-Law. Waiting changes no answer. By law P1 a rule sees every state as it is when its turn comes, and the delta of a join is
+Law. Waiting changes no answer. By law L9 a rule sees every state as it is when its turn comes, and the delta of a join is
 right for whatever order its sides move in; `f(new group) - f(last delivered)` is the sum of the deltas that were left out. A
 transaction that is undone may leave a key noted: its group is then as it was delivered, and gives no delta.
 """

@@ -5,7 +5,7 @@ people: `coalesce(sum(x), 0)`. If that is all that is ever made of a sum, its co
 
     case when +1 = 0 then null else +0 end,  read as coalesce(_, 0)      becomes      +0
 
-Law. `coalesce(case when n = 0 then null else s end, 0) = s` where s is zero whenever n is: a sum is (law P3).
+Law. `coalesce(case when n = 0 then null else s end, 0) = s` where s is zero whenever n is: a sum is (law L11).
 
 Only a relation that no one but rules can see is changed, together with the states that copy the column.
 """

@@ -1,7 +1,7 @@
 """Which part of a program computes what is new.
 
 Law. A state's content is what its rules make of all rows of the relations upstream, fed one relation after another into
-states that are empty at first (law P1: it is one large transaction). So what is new can be filled from any relations
+states that are empty at first (law L9: it is one large transaction). So what is new can be filled from any relations
 upstream whose rows can be listed: tables, and relations that are kept already. States that exist but are looked up on the
 way are computed once more, apart, because the rules must see them as they would have grown.
 """

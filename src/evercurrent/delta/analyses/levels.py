@@ -1,7 +1,7 @@
 """Which relations and states of a program can be computed together.
 
 The level of an input is 0; that of a relation or a state is one more than the highest among the relations whose rules
-add to it. Law P1 asks that relations move one after another, each after what it is made of; it does not ask in which order
+add to it. Law L9 asks that relations move one after another, each after what it is made of; it does not ask in which order
 otherwise: a rule sees whatever has moved before it and is seen by whatever moves after it. So relations are taken level
 by level, and all that is added on the way to a level is computed by one job.
 """

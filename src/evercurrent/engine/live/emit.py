@@ -54,7 +54,7 @@ from evercurrent.term.function_table import NAMES
 
 
 def signed(delta: Mapping[Any, int]) -> list[tuple[Any, int]]:
-    """The entries of a delta, what goes before what comes (law P2)."""
+    """The entries of a delta, what goes before what comes (law L10)."""
     items = list(delta.items())
     if len(items) > 1 and min(delta.values()) < 0:
         items.sort(key=_is_positive)

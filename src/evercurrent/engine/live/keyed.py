@@ -84,7 +84,7 @@ def write_output(
     for n in names:
         scope.define(n, read(entry, n, namespace))
     if layout.permanent and not function.scalar:
-        # The entry of a scalar aggregate that shares the state stays when there is nothing: law P3 holds for its weight.
+        # The entry of a scalar aggregate that shares the state stays when there is nothing: law L11 holds for its weight.
         writer.open(f"if {scope.value(Column(WEIGHT, BIGINT, False))}:")
     if not is_unit(relation, layout):
         many = scope.assign(scope.value(function.multiplicity))

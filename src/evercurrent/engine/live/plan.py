@@ -131,10 +131,10 @@ def sign_of(rule: Rule) -> int:
 
 
 def in_turn(rules: tuple[Rule, ...]) -> list[tuple[Rule, int]]:
-    """Rules with the sign of the rows that they run for (0: all), so that what goes goes before what comes (law P2).
+    """Rules with the sign of the rows that they run for (0: all), so that what goes goes before what comes (law L10).
 
     A rule that takes away for what comes stands, for rows that come, right before the rule for the same delta, and no
-    earlier: what it takes away is what the rules before have brought (law P3: weights and sums are zero together).
+    earlier: what it takes away is what the rules before have brought (law L11: weights and sums are zero together).
     """
     result: list[tuple[Rule, int]] = []
     i = 0

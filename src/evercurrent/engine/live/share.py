@@ -51,7 +51,7 @@ class Branch:
 def share(chains: Iterable[Chain], summed: Collection[str] = ()) -> list[Branch]:
     """A forest in which every rule is a way from a root to a leaf.
 
-    What is added to `summed` targets adds up in any order: law P2 asks nothing there.
+    What is added to `summed` targets adds up in any order: law L10 asks nothing there.
     """
     forest: list[Branch] = []
     for chain in chains:
@@ -94,7 +94,7 @@ def _commutes(rule: Rule, others: Iterable[Rule], summed: Collection[str]) -> bo
         if other.into in reads or any(isinstance(s, Lookup) and s.state == rule.into for s in other.steps):
             return False
         if other.into == rule.into and rule.into not in summed and sign_of(other) != sign_of(rule):
-            return False  # law P2: what goes goes first
+            return False  # law L10: what goes goes first
     return True
 
 

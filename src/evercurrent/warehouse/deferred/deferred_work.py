@@ -1,8 +1,8 @@
 """The work that has waited: what lazy and hybrid views have changed by since they were last read.
 
-    lazy      the queues of the inputs, netted, are one transaction of the views' own program (law 7: composition)
+    lazy      the queues of the inputs, netted, are one transaction of the views' own program (law L4: composition)
     hybrid    for the keys of what was added to a state since the last reader: f(now) - f(then), then = now - what was added;
-              and on from there by the rules, over the other states as they are now (law P1: the order of sides is free)
+              and on from there by the rules, over the other states as they are now (law L9: the order of sides is free)
 
 Nothing that is done here is known to anyone: `catching_up` commits it, or shows it to a reader without.
 """

@@ -125,7 +125,7 @@ def test_triggers_equal_transactions(seed: int) -> None:
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_padding_is_taken_away_no_earlier_than_it_was_given(order: tuple[int, ...]) -> None:
-    """Law P3: sums of an entry must not be forgotten because its weight passes through zero on the way."""
+    """Law L11: sums of an entry must not be forgotten because its weight passes through zero on the way."""
     views = (
         "SELECT b.k, COUNT(*) AS n FROM t a LEFT JOIN t b ON a.id = b.id GROUP BY b.k",
         "SELECT b.k, COUNT(*) AS n, SUM(b.p) AS s FROM t a LEFT JOIN t b ON a.id = b.id GROUP BY b.k",

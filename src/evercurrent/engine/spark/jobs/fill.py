@@ -1,6 +1,6 @@
 """The first transaction of a program over many rows: what a view is filled by.
 
-Law (P1, read from the other end). All states are empty at first, so of the rules of a join only those of the relation that
+Law (L9, read from the other end). All states are empty at first, so of the rules of a join only those of the relation that
 comes last find anything: what a state holds at the end is one query over what the states below it hold. So
 
     a state that is kept     is written once, when all rules that add to it have run, before anything looks it up

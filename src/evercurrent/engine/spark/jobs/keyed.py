@@ -37,7 +37,7 @@ class Groups:
     shape: Shape
     contents: Mapping[StoreName, Contents]
     broadcast: bool
-    beginning: bool = False  # law P4: nothing was given out yet
+    beginning: bool = False  # law L12: nothing was given out yet
 
     @property
     def main(self) -> Contents:

@@ -1,7 +1,7 @@
 """Rules to DataFrames.
 
 Law. For a delta and states as they are, `run_rule` gives the rows that the rule adds: the steps from left to right, each
-a filter, a projection, a join with the entries of a state, or an explosion. Deletions first (law P2) needs no order here:
+a filter, a projection, a join with the entries of a state, or an explosion. Deletions first (law L10) needs no order here:
 a delta is added as a whole, so what a key determines is determined before it and after it.
 """
 

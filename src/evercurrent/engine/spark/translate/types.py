@@ -1,7 +1,7 @@
 """Types and values on the way to Spark and back.
 
 Decimals are Spark's own decimals here; only the live engine scales integers. A sum of integers is kept in DECIMAL(38,0),
-which passes the range of BIGINT on the way to a value within it (law P3 of programs: accumulators have no bounds). The
+which passes the range of BIGINT on the way to a value within it (law L11 of programs: accumulators have no bounds). The
 type of a bare NULL has no column of its own in Parquet: it is stored as a STRING that is always NULL. Day-time intervals have
 none either: as Spark itself does, they are stored as numbers of microseconds, and published so. A TIME is one that Spark has
 from 4.1 on; before, it is refused.
