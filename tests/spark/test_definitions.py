@@ -71,3 +71,17 @@ def test_assertions_are_replaced_and_may_be_there(db: Warehouse) -> None:
         db.execute("CREATE OR REPLACE ASSERTION few CHECK ((SELECT COUNT(*) FROM child) < 1)")
     with pytest.raises(ec.ConstraintError, match="few"):
         db.table("child").insert([(2, None)])
+
+
+def test_statements_that_are_too_large_are_refused(db: Warehouse) -> None:
+    before = (db.tables, db.views, db.version)
+    for statement in (
+        "CREATE VIEW w AS SELECT " + " + ".join(["id"] * 2000) + " AS x FROM child",
+        f"CREATE TABLE w (x {'ARRAY<' * 500}INT{'>' * 500})",
+        "CREATE VIEW w AS " + " UNION ALL ".join(["SELECT id FROM child"] * 1000),
+    ):
+        with pytest.raises(ec.LimitError):
+            db.execute(statement)
+    with pytest.raises(ec.LimitError):
+        db.query("SELECT id FROM child WHERE " + "NOT " * 2000 + "id > 1")
+    assert (db.tables, db.views, db.version) == before

@@ -27,6 +27,7 @@ from evercurrent.errors import (
 )
 from evercurrent.frontend.sql import statements as s
 from evercurrent.frontend.sql.parse import parse_script, parse_statement
+from evercurrent.limits import guard_nesting
 from evercurrent.oql_views.changes import relations_of_view
 from evercurrent.python_views.owner import QueryOwner
 from evercurrent.rows.results import Result
@@ -134,6 +135,7 @@ class Warehouse(StoredPythonFace, StoredFace):
 
     # --- statements ----------------------------------------------------------------------------------------
 
+    @guard_nesting()
     def execute(
         self,
         sql: str,
@@ -168,6 +170,7 @@ class Warehouse(StoredPythonFace, StoredFace):
                 result = run(self, in_mode(statement, mode), text)
         return result
 
+    @guard_nesting()
     def replace_view(self, text: str, *, policy: Policy | None = None) -> None:
         """Replace a view by the definition of this text (CREATE VIEW): what is kept of the old one stays kept."""
         with self._core.lock, self._core.progress.run():
@@ -185,6 +188,7 @@ class Warehouse(StoredPythonFace, StoredFace):
                 hint="run it before or after the `with db.transaction()` block",
             )
 
+    @guard_nesting()
     def oql(
         self,
         text: str,
@@ -202,6 +206,7 @@ class Warehouse(StoredPythonFace, StoredFace):
 
         return oql.run(self, text, policy, mode, publish)
 
+    @guard_nesting()
     def query(self, text: str, parameters: Any = None, *, language: Literal["sql", "oql"] = "sql") -> Any:
         """Run a query once, over the present version: in SQL a `Result`, in OQL the value."""
         if language == "oql":
@@ -247,6 +252,7 @@ class Warehouse(StoredPythonFace, StoredFace):
         seconds += record.seconds
         return replace(record, seconds=seconds, steps=steps, warnings=(*record.warnings, *problems))
 
+    @guard_nesting()
     def apply(
         self,
         changes: Mapping[str, Any],
@@ -446,6 +452,7 @@ class Warehouse(StoredPythonFace, StoredFace):
                 return check(self._core.engine.folder)
             return repair_stores(self._core, repair_log(self._core.engine.folder))
 
+    @guard_nesting()
     def verify(self, views: Iterable[str] | None = None) -> Report:
         """Compare views with what Spark's own SQL returns for their queries. The report is true if all are equal."""
         if isinstance(views, str):

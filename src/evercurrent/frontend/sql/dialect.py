@@ -17,6 +17,9 @@ from sqlglot.errors import ParseError
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from evercurrent.limits import TYPE_DEPTH, check
+from evercurrent.source import Place
+
 # Calls whose arguments are separated by words.
 WORDED = ("CAST", "TRY_CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "SUBSTR", "TRIM")
 
@@ -108,6 +111,8 @@ class EvercurrentParser(SparkParser):
     }
 
     furthest: Malformed | None = None
+    types_open = 0
+    """The types that are being read, one in the other."""
 
     def raise_error(self, message: str, token: Any = None) -> None:
         found = token or self._curr or self._prev
@@ -145,6 +150,18 @@ class EvercurrentParser(SparkParser):
                 this = self.expression(exp.BitwiseRightShift(this=this, expression=self._parse_term()))
             else:
                 return this
+
+    def _parse_types(self, *args: Any, **options: Any) -> exp.Expr | None:
+        """sqlglot reads a type several times at each level, so a depth that is too large must be found on the way down."""
+        self.types_open += 1
+        try:
+            if self.types_open > TYPE_DEPTH:
+                found = self._curr or self._prev
+                place = Place(self.sql, found.start, found.end + 1) if found else None
+                check(self.types_open, TYPE_DEPTH, "types in each other", place)
+            return super()._parse_types(*args, **options)
+        finally:
+            self.types_open -= 1
 
     # sqlglot overlooks a comma with nothing after it and an AS without a name; here they are errors.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.classes import Schema
+from evercurrent.limits import guard_nesting
 from evercurrent.objects.face import ObjectFace
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class StoredFace(ObjectFace):
             space.add(schema)
         return self._objects
 
+    @guard_nesting()
     def odl(
         self,
         text: str,
@@ -69,6 +71,7 @@ class StoredFace(ObjectFace):
             else:
                 self._declare(schema, bound, before)
 
+    @guard_nesting()
     def declare(self, *entities: type[Entity]) -> None:
         """Declare classes that are written in Python; classes that are declared already get their methods again."""
         from evercurrent.objects.classes.entities import bodies_of, operations_of, schema_of
@@ -115,6 +118,7 @@ class StoredFace(ObjectFace):
 
         bind(self, name, thing)  # type: ignore[arg-type]
 
+    @guard_nesting()
     def drop_class(self, name: str) -> None:
         """Drop a class and its objects; refused while classes, views or assertions need it."""
         from evercurrent.warehouse.definitions.classes import drop_classes
