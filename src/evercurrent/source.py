@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 WIDTH = 100
 """Characters of a line that an excerpt shows."""
 BEFORE = 48

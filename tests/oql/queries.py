@@ -80,7 +80,7 @@ class Queries:
     def iterators(self, scope: Scope, depth: int) -> tuple[Scope, str]:
         inner, parts = list(scope), []
         for _ in range(2 if self.c.chance(35) else 1):
-            text, t = self.collection(inner, depth - 1, inner[len(scope) :])
+            text, t = self.collection(inner, depth - 1)
             name = self.fresh()
             parts.append(self.c.pick((f"{name} in {text}", f"{text} as {name}")))
             inner.append((name, t))
@@ -162,14 +162,10 @@ class Queries:
 
     # Collections
 
-    def collection(self, scope: Scope, depth: int, own: Scope | None = None) -> tuple[str, Any]:
-        """Something to iterate over, and the type of its elements.
-
-        Keys are taken of dictionaries of the select's own iterators: a MAP of a select around it may have to be compared, which
-        Spark's SQL does not do.
-        """
+    def collection(self, scope: Scope, depth: int) -> tuple[str, Any]:
+        """Something to iterate over, and the type of its elements."""
         many = [(n, t[1]) for n, t in self.paths(scope) if t[0] in ("set", "bag", "list")]
-        many += [(f"keys({n})", t[1]) for n, t in self.paths(own or []) if t[0] == "dictionary"]
+        many += [(f"keys({n})", t[1]) for n, t in self.paths(scope) if t[0] == "dictionary"]
         if many and self.c.chance(60):
             return self.c.pick(many)
         if depth > 0 and self.c.chance(15):

@@ -53,7 +53,7 @@ from evercurrent.catalog.catalog import Knowledge
 from evercurrent.data.types import Array, Collection, Struct
 from evercurrent.data.types import Map as MapType
 from evercurrent.data.zset import Row
-from evercurrent.term.build import call, conjunction, lit
+from evercurrent.term.build import call, conjunction, equate, lit
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.nodes import Column, Term
 from evercurrent.term.show import show
@@ -76,7 +76,7 @@ def _is(outputs: tuple[Column, ...], row: Row) -> Term:
         if value is None:
             parts.append(call("is_null", column))
         elif not isinstance(column.type, Array | Collection | MapType | Struct):
-            parts.append(call("eq", column, lit(value, column.type)))
+            parts.append(equate(column, lit(value, column.type)))
     return conjunction(parts)
 
 

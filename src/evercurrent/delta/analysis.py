@@ -24,7 +24,7 @@ from evercurrent.delta.blocks import (
 )
 from evercurrent.delta.definitions import Feed, Keys
 from evercurrent.delta.factor import Monomial, is_safe, monomials
-from evercurrent.term.build import call, conjunction, conjuncts
+from evercurrent.term.build import call, conjunction, conjuncts, equate
 from evercurrent.term.nodes import Column, Term
 from evercurrent.term.nullable import nullable
 
@@ -79,7 +79,7 @@ class Analysis:
                 continue
             root = self.classes.find(name)
             if root in first:
-                found.append(call("eq", self.columns[first[root]], self.columns[name]))
+                found.append(equate(self.columns[first[root]], self.columns[name]))
             else:
                 first[root] = name
         return found
@@ -124,7 +124,7 @@ def compute_sides(a: Analysis, condition: Term) -> Term:
         return call("is_not_null", sides[0])  # x = x says no more, and is no equality of two columns
     if len(a.homes(*sides)) < 2:
         return condition
-    return call("eq", *(computed_column(a, side) for side in sides))
+    return equate(computed_column(a, sides[0]), computed_column(a, sides[1]))
 
 
 def computed_column(a: Analysis, side: Term) -> Term:

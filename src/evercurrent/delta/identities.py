@@ -23,7 +23,7 @@ from evercurrent.delta.blocks import Block, Source, equated, names_of, replace_c
 from evercurrent.delta.combine import whole
 from evercurrent.delta.definitions import TableOf
 from evercurrent.delta.graph import Graph
-from evercurrent.term.build import call
+from evercurrent.term.build import equate
 from evercurrent.term.nodes import Column, Term
 
 
@@ -132,7 +132,7 @@ def _cut(
     identities = graph.source(graph.sum([inner], carried), graph.fresh_columns(carried))
     names: dict[str, Term] = {c.name: now for c, now in zip(carried, identities.columns, strict=True)}
     conditions = tuple(
-        call("eq", names[c.name], there)
+        equate(names[c.name], there)
         for i, source in shown.items()
         for c, there in zip(cuts[i][0], source.columns, strict=False)
     )

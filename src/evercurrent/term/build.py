@@ -190,7 +190,7 @@ def cast(term: Term, type: Type, *, strict: bool = True, place: Place | None = N
     return simplify_node(Cast(term, type, strict))
 
 
-def equate(a: Term, b: Term, null_safe: bool) -> Term:
+def equate(a: Term, b: Term, null_safe: bool = False) -> Term:
     """The comparison of two equal types by the compiler, which also compares what SQL does not: maps."""
     name = "eqns" if null_safe else "eq"
     return Call(name, (a, b), BOOLEAN) if a.type == b.type and "MAP<" in str(a.type) else call(name, a, b)

@@ -17,7 +17,7 @@ from evercurrent.algebra.nodes import Aggregate, Outer, Plan, Semi, columns
 from evercurrent.algebra.walk import Names, names_of, rewrite
 from evercurrent.catalog.catalog import Knowledge
 from evercurrent.data.types import Map as MapType
-from evercurrent.term.build import FALSE, call, conjunction, conjuncts, disjunction
+from evercurrent.term.build import FALSE, call, conjunction, conjuncts, disjunction, equate
 from evercurrent.term.nodes import Aggregate as AggregateTerm
 from evercurrent.term.nodes import Call, Column, Term
 from evercurrent.term.simplify import MIRRORED
@@ -69,7 +69,7 @@ def _compared(plan: Semi, fresh: Names) -> Plan | None:
         aggregates.append((column, AggregateTerm(function, (b,), b.type)))
         bounds.append(call(name, a, column))
     grouped = Aggregate(right, tuple((c, c) for c in keys), tuple(aggregates), scalar=not keys)
-    condition = conjunction(call("eq", term, column) for term, column in equal)
+    condition = conjunction(equate(term, column) for term, column in equal)
     found = disjunction(bounds)
     if plan.anti:
         outer = Outer("left", left, grouped, condition)

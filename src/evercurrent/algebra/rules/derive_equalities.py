@@ -26,7 +26,7 @@ from evercurrent.algebra.nodes import (
 )
 from evercurrent.algebra.walk import rewrite
 from evercurrent.catalog.catalog import Knowledge
-from evercurrent.term.build import call, conjunction, conjuncts
+from evercurrent.term.build import conjunction, conjuncts, equate
 from evercurrent.term.nodes import Column, Literal, Term
 
 
@@ -58,7 +58,7 @@ def _restricted(plan: Plan, other: Plan, condition: Term) -> Plan:
             value = theirs.get(foreign.name)
             if own.name in names(plan) and own.name not in mine and value is not None:
                 if value.value is not None:
-                    found.append(call("eq", own, value))
+                    found.append(equate(own, value))
     return build.select(plan, conjunction(found))
 
 

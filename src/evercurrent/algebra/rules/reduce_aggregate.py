@@ -23,7 +23,7 @@ from evercurrent.algebra.nodes import Aggregate, Join, Map, Outer, Plan, Scan, S
 from evercurrent.algebra.walk import Names, names_of, relations_of, rename_apart, rewrite_down
 from evercurrent.algebra.walk import nodes as plan_nodes
 from evercurrent.catalog.catalog import Knowledge
-from evercurrent.term.build import call, conjunction, conjuncts
+from evercurrent.term.build import conjunction, conjuncts, equate
 from evercurrent.term.nodes import Column, Term
 
 Pairs = list[tuple[Column, Column]]
@@ -148,7 +148,7 @@ def reduced_by(plan: Aggregate, other: Plan, pairs: Pairs, knowledge: Knowledge,
         copied = dict(zip((c.name for c in columns(other)), columns(copy), strict=True))
         if any(term.type != copied[name].type for term, name in found):
             continue
-        conditions = [call("eq", term, copied[name]) for term, name in found]
+        conditions = [equate(term, copied[name]) for term, name in found]
         factors, inner = flatten(plan.input)
         return replace(plan, input=joined([*factors, copy], [*inner, conjunction(conditions)]))
     return None
@@ -167,7 +167,7 @@ def reduced_by_semi(plan: Aggregate, other: Plan, equal: dict[str, set[str]], fr
         return None
     copy, _ = rename_apart(other, fresh)
     copied = dict(zip((c.name for c in columns(other)), columns(copy), strict=True))
-    conditions = [call("eq", term, copied[name]) for term, name in found]
+    conditions = [equate(term, copied[name]) for term, name in found]
     return replace(plan, input=Semi(plan.input, copy, conjunction(conditions), False))
 
 

@@ -19,7 +19,7 @@ from evercurrent.algebra.nodes import Aggregate, Join, Plan, Select, columns
 from evercurrent.algebra.rules.reduce_aggregate import classes
 from evercurrent.algebra.walk import aggregate_with_terms, replace_columns, rewrite
 from evercurrent.catalog.catalog import Knowledge
-from evercurrent.term.build import call
+from evercurrent.term.build import equate
 from evercurrent.term.nodes import Aggregate as AggregateTerm
 from evercurrent.term.nodes import Column, Term
 
@@ -124,7 +124,7 @@ def _bridges(
     known = classes(equal_columns(rest)).get(group.name, {group.name})
     by_name = {c.name: c for f in factors for c in columns(f)}
     return [
-        call("eq", by_name[name], group)
+        equate(by_name[name], group)
         for name in sorted(equal.get(group.name, set()) - mine - known)
         if name in by_name
     ]

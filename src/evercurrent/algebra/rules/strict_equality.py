@@ -11,7 +11,7 @@ from evercurrent.algebra import keys
 from evercurrent.algebra.nodes import Join, Outer, Plan, Select, Semi
 from evercurrent.algebra.walk import children, rewrite
 from evercurrent.catalog.catalog import Knowledge
-from evercurrent.term.build import call, conjunction, conjuncts
+from evercurrent.term.build import conjunction, conjuncts, equate
 from evercurrent.term.nodes import Call, Column, Term
 
 
@@ -36,6 +36,6 @@ def _is_null_safe(condition: Term) -> bool:
 def _strict(condition: Term, certain: frozenset[str]) -> Term:
     match condition:
         case Call("eqns", (a, b)) if any(isinstance(t, Column) and t.name in certain for t in (a, b)):
-            return call("eq", a, b)
+            return equate(a, b)
         case _:
             return condition
