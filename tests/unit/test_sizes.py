@@ -1,0 +1,65 @@
+"""A file holds one concept and a function fits on a screen: at most 400 lines and 60 lines, but for the exceptions below.
+
+Exceptions may only disappear.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2] / "src" / "evercurrent"
+MOST_LINES_OF_A_FILE = 400
+MOST_LINES_OF_A_FUNCTION = 60
+LONG_FILES = {
+    "calculus/evaluate.py",
+    "delta/graph.py",
+    "engine/live/core.py",
+    "engine/live/emit.py",
+    "term/functions/collections/arrays.py",
+    "term/functions/numbers/arithmetic.py",
+    "warehouse/database.py",
+    "warehouse/objects/stored_objects.py",
+}
+LONG_FUNCTIONS = {
+    "algebra/keys.py: _facts",
+    "algebra/lineage.py: rows",
+    "algebra/lowering/dependent.py: pull_comprehension",
+    "algebra/rules/prune_columns.py: pruned",
+    "calculus/event_reading.py: query",
+    "cli/main.py: parser",
+    "design/compile.py: compile_all",
+    "engine/spark/storage/log.py: commit",
+    "frontend/oql/translate.py: expression",
+    "frontend/sql/expressions.py: _term",
+    "warehouse/definitions/fill_stores.py: fill",
+    "warehouse/planning/strategies.py: decide",
+}
+
+
+def functions(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Every function of a module, with its number of lines, decorators included."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            yield node.name, (node.end_lineno or first) - first + 1
+
+
+def modules() -> Iterator[tuple[str, str]]:
+    for path in sorted(ROOT.rglob("*.py")):
+        yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+
+
+def test_no_file_is_long() -> None:
+    assert {name for name, text in modules() if text.count("\n") > MOST_LINES_OF_A_FILE} <= LONG_FILES
+
+
+def test_no_function_is_long() -> None:
+    long = {
+        f"{module}: {name}"
+        for module, text in modules()
+        for name, lines in functions(ast.parse(text))
+        if lines > MOST_LINES_OF_A_FUNCTION
+    }
+    assert long <= LONG_FUNCTIONS
