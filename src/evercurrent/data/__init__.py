@@ -1,11 +1,10 @@
-"""Types, values, monoids and Z-sets: what the other languages speak about.
+"""Types, values and Z-sets: what the other languages speak about.
 
 bounds          what numbers a type can hold
 collections     collections as the user sees them
 exact           sums of floats without loss
 feeds           what columns of a change feed say beside the row
 intake          values of users, taken in
-monoids         the ladder semigroup, monoid, group
 naming          names of fields that are made up
 order           the order of values, as Spark sorts them
 representation  the classes of values that Python does not have
