@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from evercurrent.frontend.python.selecting import select
     from evercurrent.objects.classes.entities import Entity, Inverse, operation
     from evercurrent.objects.extents import Extent
-    from evercurrent.objects.handles import Object
+    from evercurrent.objects.model.handles import Object
     from evercurrent.python_views.owner import TableOf
     from evercurrent.session.python_views import LiveView
     from evercurrent.warehouse.definitions.called_functions import MissingFunctionWarning
@@ -63,7 +63,7 @@ _PYTHON = {
     "Entity": "objects.classes.entities",
     "Extent": "objects.extents",
     "Inverse": "objects.classes.entities",
-    "Object": "objects.handles",
+    "Object": "objects.model.handles",
     "operation": "objects.classes.entities",
     "AnyQuery": "frontend.python.core",
     "Grouped": "frontend.python.query",

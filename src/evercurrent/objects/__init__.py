@@ -1,17 +1,15 @@
 """Objects: classes as Python classes, whose changes move views like changes of tables.
 
-classes      classes
-collections  collections
-deleting     everything that refers to an object, found and cleared
+model        what an object is: handle, class, values, changes, and the registry of all objects
+collections  collections that belong to objects, and relationships kept from both ends
+classes      classes of a schema as Python classes, compiled for those who read their objects
+declaring    adds classes to a database and drops them
+deleting     deletes an object, and clears everything that refers to it
 extents      extents and classes as a program sees them
 face         the methods of a database
-handles      the class of all objects; deleted and undone ones
-lending      what the engine need not keep of objects, because they hold it themselves (see `engine.live.borrowed_states`)
+lender       what the engine need not keep of objects, because they hold it themselves
 names        named objects, which queries may use
-reading      who reads the tables of classes
 rows         SQL's changes of rows as changes of objects
-space        all objects of a database
+space        all objects of a database in process, and how their changes reach the views
 stores       the tables of classes, read off the objects
-values       what an attribute takes in, and how it stands in a row
-work         what a transaction has changed: dirty objects, rows of collections, a journal
 """

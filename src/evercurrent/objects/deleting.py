@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.objects.collections import relationships
-from evercurrent.objects.handles import Object, gone
+from evercurrent.objects.model.handles import Object, gone
 
 if TYPE_CHECKING:
-    from evercurrent.objects.space import Space
+    from evercurrent.objects.model.registry import Registry
 
 
-def delete(space: Space, thing: Object) -> None:
+def delete(space: Registry, thing: Object) -> None:
     """Delete an object, in the open transaction or in one of its own."""
     if thing._gone:
         raise gone(thing)

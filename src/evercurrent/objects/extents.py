@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.callables import require_callable
 from evercurrent.catalog.lookup import unknown
 from evercurrent.errors import QueryError
-from evercurrent.objects.classes.kinds import Kind
-from evercurrent.objects.handles import Object
+from evercurrent.objects.model.handles import Object
+from evercurrent.objects.model.kinds import Kind
 from evercurrent.objects.space import Space, space_of
 
 if TYPE_CHECKING:

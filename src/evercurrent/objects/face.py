@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evercurrent.catalog.classes import Schema
     from evercurrent.objects.classes.entities import Entity
     from evercurrent.objects.extents import Classes, Extent
-    from evercurrent.objects.handles import Object
+    from evercurrent.objects.model.handles import Object
     from evercurrent.session.session import Session
 
 
@@ -35,7 +35,7 @@ class ObjectFace:
 
         A class that is there already is an error; with `replacing` it is dropped first, with its objects.
         """
-        from evercurrent.objects.classes.declaring import declare
+        from evercurrent.objects.declaring import declare
 
         require_text(text, "a text of classes")
         declare(self._session, text, operations, replacing)
@@ -43,7 +43,7 @@ class ObjectFace:
     @guard_nesting()
     def declare(self, *entities: type[Entity]) -> None:
         """Declare classes that are written in Python: `db.declare(Person, Employee)`; then `Employee(name="Ann")`."""
-        from evercurrent.objects.classes.declaring import declare_entities
+        from evercurrent.objects.declaring import declare_entities
 
         declare_entities(self._session, entities)
 
@@ -62,7 +62,7 @@ class ObjectFace:
     @guard_nesting()
     def drop_class(self, name: str) -> None:
         """Drop a class and its objects; refused while classes, views or assertions need it."""
-        from evercurrent.objects.classes.declaring import drop_classes
+        from evercurrent.objects.declaring import drop_classes
 
         require_text(name, "the name of a class")
         drop_classes(self._session, [name])
@@ -87,7 +87,7 @@ class ObjectFace:
 
     def delete(self, thing: Object) -> None:
         """Delete an object: references to it become nil, relationships and collections lose it."""
-        from evercurrent.objects.handles import Object
+        from evercurrent.objects.model.handles import Object
 
         if not isinstance(thing, Object):
             raise QueryError(f"{show_value(thing)} is no object", hint="db.table(name).delete deletes rows")

@@ -18,7 +18,7 @@ from evercurrent.data.showing import show_value
 from evercurrent.data.types import BIGINT, STRING
 from evercurrent.errors import QueryError
 from evercurrent.frontend.oql.names import NAMES
-from evercurrent.objects.handles import Object
+from evercurrent.objects.model.handles import Object
 from evercurrent.session.definition import create_table
 from evercurrent.session.installation import defining
 from evercurrent.session.tables import Table

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.catalog.nodes import Table
 from evercurrent.data.zset import Row
 from evercurrent.errors import ConstraintError, UnsupportedError
-from evercurrent.objects.classes.kinds import Kind
-from evercurrent.objects.values import outside
+from evercurrent.objects.model.kinds import Kind
+from evercurrent.objects.model.values import outside
 
 if TYPE_CHECKING:
-    from evercurrent.objects.space import Space
+    from evercurrent.objects.model.registry import Registry
     from evercurrent.rows.pending import Change
 
 
-def change_rows(space: Space, table: Table, changes: Sequence[Change]) -> None:
+def change_rows(space: Registry, table: Table, changes: Sequence[Change]) -> None:
     """Make these changes of a table of a class."""
     key = table.name.lower()
     if key not in space.sheets:
@@ -47,14 +47,14 @@ def change_rows(space: Space, table: Table, changes: Sequence[Change]) -> None:
         space.delete(_require(space, table, oid))
 
 
-def _require(space: Space, table: Table, oid: int) -> Any:
+def _require(space: Registry, table: Table, oid: int) -> Any:
     found = space.at(oid)
     if found is None:
         raise ConstraintError(f"{table.name} has no object {oid}", constraint="existing row", rows=[oid])
     return found
 
 
-def _update(space: Space, kind: Kind, old: Row, new: Row) -> None:
+def _update(space: Registry, kind: Kind, old: Row, new: Row) -> None:
     thing = space.at(old[0])
     assert thing is not None
     sheet = next(s for s in kind.sheets if s.table == kind.declared.relation.lower())
@@ -63,7 +63,7 @@ def _update(space: Space, kind: Kind, old: Row, new: Row) -> None:
             thing[f.name] = outside(space, f.type)(after)
 
 
-def _insert(space: Space, kind: Kind, row: Row) -> None:
+def _insert(space: Registry, kind: Kind, row: Row) -> None:
     if row[0]:
         raise ConstraintError(
             f"{kind.declared.relation}: the identity of a new object is given to it, not {row[0]}",

@@ -8,28 +8,27 @@ import threading
 from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
-from weakref import WeakValueDictionary
 
-from evercurrent.catalog.classes import Attribute, Class, Property, Schema
-from evercurrent.catalog.extents import OWNER, Apart, tables_of
+from evercurrent.catalog.classes import Class, Schema
+from evercurrent.catalog.extents import OWNER, Apart
 from evercurrent.catalog.nodes import Table
-from evercurrent.data.types import Collection, Map
 from evercurrent.data.zset import ZSet
 from evercurrent.errors import EvercurrentError
 from evercurrent.objects.classes.building import build, rewrite
 from evercurrent.objects.classes.class_source import Traits
-from evercurrent.objects.classes.keys import clash
-from evercurrent.objects.classes.kinds import UNKNOWN, Field, Key, Kind, Sheet
+from evercurrent.objects.classes.fast_changes import write_fast_changes
+from evercurrent.objects.classes.readers import Readers
 from evercurrent.objects.collections import relationships
-from evercurrent.objects.collections.fast_changes import quicken
 from evercurrent.objects.collections.owned import Owned
 from evercurrent.objects.collections.referrers import Backward
-from evercurrent.objects.handles import Object
-from evercurrent.objects.lending import Lending
-from evercurrent.objects.reading import Readers
+from evercurrent.objects.deleting import delete
+from evercurrent.objects.lender import Lender
+from evercurrent.objects.model.handles import Object
+from evercurrent.objects.model.keys import key_conflict
+from evercurrent.objects.model.kinds import Field, Key, Kind
+from evercurrent.objects.model.registry import Registry
+from evercurrent.objects.model.work import Work
 from evercurrent.objects.stores import ObjectStore
-from evercurrent.objects.values import Function, taker
-from evercurrent.objects.work import Work
 
 if TYPE_CHECKING:
     from evercurrent.session.maintenance import Maintenance
@@ -60,26 +59,14 @@ class Changing:
         self.block.__exit__(kind, error, trace)
 
 
-class Space:
+class Space(Registry):
     """The objects of one session."""
 
     def __init__(self, session: Session) -> None:
+        super().__init__()
         self.session = session
-        self.lender = Lending(self)
-        self.schema = Schema()
-        self.kinds: dict[str, Kind] = {}
-        self.live: list[Object | None] = [None]  # by identity
-        self.sorted_out = 1  # objects up to this one are listed by their kinds too
-        self.buried: WeakValueDictionary[int, Object] = WeakValueDictionary()
-        self.work = Work(self)
-        self.back: Backward | None = None  # who refers to whom; from the first deletion on
-        self.tracked = False  # whether all setters keep it
-        self.sheets: dict[str, list[tuple[Kind, Sheet]]] = {}
-        self.apart: dict[str, list[tuple[Kind, Field]]] = {}
-        self.tables_read: frozenset[str] = frozenset()
-        self.keys: dict[tuple[str, tuple[str, ...]], Key] = {}
-        self.cautious = False  # after a trigger has failed, those that can fail write down how to undo them
-        self.bodies: dict[str, dict[str, Any]] = {}  # what classes written in Python have besides properties
+        self.lender = Lender(self)
+        self.tracked = False  # whether all setters keep the referrers
 
     # --- classes -------------------------------------------------------------------------------------------
 
@@ -118,26 +105,6 @@ class Space:
                 if isinstance(f.place, Apart) and f.place.owner == OWNER:
                     self.apart[f.place.table.lower()].remove((kind, f))
 
-    def take_function(self, property: Property, declaring: Class) -> Function:
-        """What takes in the values of a property, or the elements of a collection."""
-        what = f"{declaring.name}.{property.name}"
-        attribute = property if isinstance(property, Attribute) else Attribute(property.name, property.type)
-        match property.type:
-            case Collection(_, element):
-                return taker(self, attribute, element, ("element",), what)
-            case Map(_, value):
-                return taker(self, attribute, value, ("value",), what)
-            case t:
-                return taker(self, attribute, t, (), what)
-
-    def kind(self, name: str) -> Kind:
-        found = self.kinds.get(name)
-        if found is None:
-            from evercurrent.catalog.lookup import unknown
-
-            raise unknown("class", name, list(self.kinds))
-        return found
-
     # --- who reads what ------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
@@ -162,12 +129,19 @@ class Space:
                 or any(f.name in k.names for k in kind.keys)
             )
             journal = self.cautious and any(s.table in readers.failing for s in kind.sheets)
-            rewrite(kind, Traits(reads, told, guarded, self.back is not None, journal), readers)
+            rewrite(
+                kind, self.names(kind), Traits(reads, told, guarded, self.back is not None, journal), readers
+            )
             for f in kind.fields:
                 if f.many:
-                    quicken(self, kind, f, readers, ALIVE)
+                    write_fast_changes(self, f, readers, ALIVE)
 
     # --- transactions --------------------------------------------------------------------------------------
+
+    @property
+    def is_committing(self) -> bool:
+        """Whether a transaction is being committed: what it has changed is the data then."""
+        return self.session.committing is not None
 
     def changing(self) -> Changing:
         """The transaction that is open, or one for this call alone."""
@@ -206,14 +180,6 @@ class Space:
             if self.back is not None:
                 self.back.note(thing)
 
-    def identify(self, thing: Object) -> None:
-        """Gives a new object its identity."""
-        thing.oid = len(self.live)
-
-    def register(self, thing: Object) -> None:
-        """Gives a new object its place."""
-        self.live.append(thing)
-
     def set(self, thing: Object, f: Field, value: Any) -> None:
         """Write a field in a transaction; the value is taken in already."""
         if f.relationship is None:
@@ -234,18 +200,7 @@ class Space:
 
     def delete(self, thing: Object) -> None:
         """Delete an object: nothing refers to it any more."""
-        from evercurrent.objects.deleting import delete
-
         delete(self, thing)
-
-    def settled(self, only_objects: bool) -> None:
-        """A transaction with changes of objects stands."""
-        self.work.clear()
-
-    def clear_references(self, work: Work, thing: Object) -> None:
-        """No attribute refers to the object any more."""
-        if self.back is not None:
-            self.back.clear(work, thing)
 
     def prepare_deleting(self, kind: Kind) -> None:
         """From the first deletion on that needs it, know who refers to whom."""
@@ -254,57 +209,7 @@ class Space:
             self.refresh()
             self.tracked = True  # only now: before, an interrupt may have left setters that do not keep it
 
-    def bury(self, thing: Object, cls: type[Object]) -> None:
-        """Make an object, and its collections, say that it is gone. If it is interrupted, it can be called again."""
-        self.sort_out()  # whoever is gone is listed, so that it can come back
-        kind = thing._kind
-        dead, kind.dead = kind.dead, UNKNOWN
-        if thing.oid < len(self.live):  # else an interrupt has kept it from getting its place
-            self.live[thing.oid] = None
-        else:
-            dead = UNKNOWN
-        for f in thing._kind.fields:
-            if f.many:
-                f.slot.__get__(thing).__class__ = f.closed
-        self.buried[thing.oid] = thing
-        thing.__class__ = cls
-        kind.dead = dead if dead == UNKNOWN else dead + 1
-
-    def revive(self, thing: Object) -> None:
-        """Make an object be there again. If it is interrupted, it can be called again."""
-        kind = thing._kind
-        dead, kind.dead = kind.dead, UNKNOWN
-        self.live[thing.oid] = thing
-        for f in kind.fields:
-            if f.many:
-                f.slot.__get__(thing).__class__ = f.owned
-        thing.__class__ = kind.cls
-        kind.dead = dead if dead == UNKNOWN else dead - 1
-
     # --- reading -------------------------------------------------------------------------------------------
-
-    def at(self, oid: int) -> Object | None:
-        """The object of an identity."""
-        return self.live[oid] if 0 < oid < len(self.live) else None
-
-    def sort_out(self) -> None:
-        """List the objects that were made since the last time under their kinds."""
-        end = len(self.live)
-        for thing in self.live[self.sorted_out : end]:
-            if thing is not None:
-                objects = thing._kind.objects
-                if not objects or objects[-1] is not thing:  # else an interrupt came right here
-                    objects.append(thing)
-            self.sorted_out += 1
-
-    def extent(self, name: str) -> Iterator[Object]:
-        """The objects of a class and of all that extend it."""
-        for c in self.schema.subclasses(name):
-            yield from list(self.kinds[c.name])
-
-    def count(self, name: str) -> int:
-        """How many objects of a class and of all that extend it there are."""
-        return sum(len(self.kinds[c.name]) for c in self.schema.subclasses(name))
 
     def rows(self, table: str) -> ZSet:
         """The present rows of a table."""
@@ -320,10 +225,6 @@ class Space:
         return found
 
     # --- tables --------------------------------------------------------------------------------------------
-
-    def tables(self, schema: Schema) -> list[Table]:
-        """The tables of the classes that are new."""
-        return [t for name in schema.classes if name not in self.kinds for t in tables_of(schema, name)]
 
     def store(self, table: Table) -> ObjectStore | None:
         key = table.name.lower()
@@ -356,7 +257,9 @@ class Space:
             "snapshot": kind.snapshot,
             "rescue": self.rescue,
             "J": self.journal_of_triggers(),
-            "clash": lambda n, value, thing: clash(kind.keys[n], value, kind.keys[n].objects[value], thing),
+            "clash": lambda n, value, thing: key_conflict(
+                kind.keys[n], value, kind.keys[n].objects[value], thing
+            ),
             **{f"keys{n}": key.objects for n, key in enumerate(kind.keys)},
             "back": self.back,
             "date": datetime.date,

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.catalog.nodes import ForeignKey, Table
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import QueryError
+from evercurrent.objects.rows import change_rows
 from evercurrent.rows.pending import Pending
 from evercurrent.rows.store import KeyIndex, Store
 
 if TYPE_CHECKING:
-    from evercurrent.objects.space import Space
+    from evercurrent.objects.model.registry import Registry
     from evercurrent.rows.pending import Change
 
 
@@ -26,7 +27,7 @@ class ObjectStore(Store):
 
     __slots__ = ("space",)
 
-    def __init__(self, space: Space, table: Table) -> None:
+    def __init__(self, space: Registry, table: Table) -> None:
         super().__init__(table, lambda name: None)
         self.space = space
         self.stored = False  # nothing for patches to change
@@ -50,7 +51,7 @@ class ObjectStore(Store):
         """The committed rows."""
         rows = self.current()
         work = self.space.work
-        if self.space.session.committing is not None or not (work.dirty or work.weights):
+        if self.space.is_committing or not (work.dirty or work.weights):
             return rows  # what is being committed is what there is
         return rows - work.delta(self.key)
 
@@ -112,8 +113,6 @@ class ObjectPending(Pending):
         self.delta = store.space.work.delta(store.key)
 
     def change(self, changes: Sequence[Change]) -> None:
-        from evercurrent.objects.rows import change_rows
-
         change_rows(self.store.space, self.store.table, changes)
         self.delta = self.store.space.work.delta(self.store.key)
 

@@ -5,7 +5,7 @@ A session knows tables and rows. Objects change in place, outside of it, and joi
     transaction.objects.deltas()      {"employees": ZSet({(1, "Ann"): 1})}
     session.space.at(1)               the object of the row
 
-`objects.space` and `objects.work` implement this.
+`objects.space` and `objects.model.work` implement this.
 """
 
 from __future__ import annotations

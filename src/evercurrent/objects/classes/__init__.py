@@ -1,10 +1,9 @@
-"""Classes of a schema as Python classes: declaring, building, keys.
+"""Classes of a schema as Python classes: built, and compiled for those who read their objects.
 
 building      classes of the schema made Python classes, and made anew when it changes who reads them
 class_source  the source of a class
-declaring     classes come into a database, and leave it
 entities      classes written in Python, with the same meaning as ODL
-keys          declared keys
-kinds         one class of the schema as a Python class
+fast_changes  the quick ways into collections
+readers       who reads the tables of classes
 structs       the struct in an attribute
 """

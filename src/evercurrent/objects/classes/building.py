@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from evercurrent.catalog.classes import Attribute, Class
+from evercurrent.catalog.classes import Attribute, Class, Property
 from evercurrent.catalog.extents import Inside, Single, place_of
 from evercurrent.data.types import Collection, Map, Reference, Struct
 from evercurrent.errors import QueryError
 from evercurrent.objects.classes.class_source import PRIVATE, Traits, name_parameters, rows_source, source
-from evercurrent.objects.classes.kinds import Field, Kind, Sheet, fields_of
+from evercurrent.objects.classes.readers import Readers
 from evercurrent.objects.classes.structs import OwnedStruct
 from evercurrent.objects.collections.owned import Owned, OwnedBag, OwnedSet
 from evercurrent.objects.collections.positioned import OwnedDict, OwnedList
-from evercurrent.objects.handles import Object, gone
-from evercurrent.objects.reading import Readers
-from evercurrent.objects.values import inside, taker
+from evercurrent.objects.model.handles import Object, gone
+from evercurrent.objects.model.kinds import Field, Kind, Sheet, fields_of
+from evercurrent.objects.model.values import Function, inside, taker
 
 if TYPE_CHECKING:
-    from evercurrent.objects.space import Space
+    from evercurrent.objects.model.registry import Registry
 
 OWNED: dict[str, type[Owned]] = {"set": OwnedSet, "bag": OwnedBag, "list": OwnedList, "dictionary": OwnedDict}
 
 
-def build(space: Space, declared: Class) -> Kind:
+def build(space: Registry, declared: Class) -> Kind:
     """The kind of a class: fields, sheets and the Python class, which cannot be used before it is written."""
     schema = space.schema
     kind = Kind(space, declared, schema.lineage(declared.name))
-    kind.fields = tuple(fields_of(space, declared.name, space.take_function, _unset))
+    kind.fields = tuple(fields_of(space, declared.name, partial(_taker_of, space), _unset))
     kind.named = {f.name: f for f in kind.fields}
     kind.sheets = tuple(
         Sheet(
@@ -65,6 +66,19 @@ def build(space: Space, declared: Class) -> Kind:
             f.closed = _closed_class(f.owned)
     write_rows(kind)
     return kind
+
+
+def _taker_of(space: Registry, property: Property, declaring: Class) -> Function:
+    """Returns what takes in the values of a property, or the elements of a collection."""
+    what = f"{declaring.name}.{property.name}"
+    attribute = property if isinstance(property, Attribute) else Attribute(property.name, property.type)
+    match property.type:
+        case Collection(_, element):
+            return taker(space, attribute, element, ("element",), what)
+        case Map(_, value):
+            return taker(space, attribute, value, ("value",), what)
+        case t:
+            return taker(space, attribute, t, (), what)
 
 
 def _struct_getter(f: Field) -> Callable[[Any], Any]:
@@ -108,7 +122,7 @@ def _gone_class(kind: Kind, why: str) -> type[Object]:
     return type(kind.name, (kind.cls,), body)
 
 
-def _owned_class(space: Space, kind: Kind, f: Field) -> type:
+def _owned_class(space: Registry, kind: Kind, f: Field) -> type:
     t = f.type
     base = OWNED[t.kind] if isinstance(t, Collection) else OwnedDict
     assert isinstance(t, Collection | Map)
@@ -148,14 +162,14 @@ def write_rows(kind: Kind) -> None:
         sheet.row, sheet.before = names[f"row_{n}"], names[f"before_{n}"]
 
 
-def rewrite(kind: Kind, traits: Traits, readers: Readers) -> None:
+def rewrite(kind: Kind, shared: Mapping[str, Any], traits: Traits, readers: Readers) -> None:
     """Give a class the constructor and the setters that its readers ask for.
 
-    All of them, whenever they were written, share the names that they refer to; and `make` stays one function, so that
+    `shared` is what their source refers to. All of them, whenever they were written, share these names; and `make` stays one function, so that
     whoever holds it makes objects that every view hears of.
     """
     space, names = kind.space, kind.names
-    names.update({PRIVATE + name: value for name, value in space.names(kind).items()})
+    names.update({PRIVATE + name: value for name, value in shared.items()})
     for f in kind.fields:
         i = f.position
         names[f"{PRIVATE}in{i}"], names[f"{PRIVATE}take{i}"], names[f"{PRIVATE}f{i}"] = f.inside, f.take, f

@@ -19,8 +19,8 @@ from types import FunctionType
 
 from evercurrent.catalog.classes import Attribute, Relationship
 from evercurrent.data.types import Boolean, Date, Float, Integer, Reference, String, Type
-from evercurrent.objects.classes.kinds import Field, Kind, Sheet
-from evercurrent.objects.values import is_plain
+from evercurrent.objects.model.kinds import Field, Kind, Sheet
+from evercurrent.objects.model.values import is_plain
 
 
 @dataclass(frozen=True, slots=True)

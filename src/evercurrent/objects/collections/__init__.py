@@ -1,6 +1,5 @@
 """Collections that belong to objects, and relationships kept from both ends.
 
-fast_changes   the quick ways into collections
 owned          collections that belong to an object
 positioned     collections whose elements have a place
 raw            the changes of collections by themselves

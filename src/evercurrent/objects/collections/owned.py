@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from evercurrent.data.showing import show_value
 from evercurrent.errors import QueryError
 from evercurrent.objects.collections import raw, relationships
-from evercurrent.objects.handles import Object, gone
+from evercurrent.objects.model.handles import Object, gone
 
 if TYPE_CHECKING:
-    from evercurrent.objects.classes.kinds import Field
-    from evercurrent.objects.space import Space
+    from evercurrent.objects.model.kinds import Field
+    from evercurrent.objects.model.registry import Registry
 
 
 class Owned:
@@ -25,7 +25,7 @@ class Owned:
 
     __slots__ = ()
     owner: Object
-    space: ClassVar[Space]
+    space: ClassVar[Registry]
     field: ClassVar[Field]
     take: ClassVar[Any]  # an element as it is held
     element_inside: ClassVar[Any]  # an element as it stands in a row

@@ -15,7 +15,7 @@ from evercurrent.catalog.extents import OWNER, Apart, Inside, Inverse, Single
 if TYPE_CHECKING:
     from evercurrent.objects.collections.owned import Owned, OwnedBag, OwnedSet
     from evercurrent.objects.collections.positioned import OwnedDict, OwnedList
-    from evercurrent.objects.work import Work
+    from evercurrent.objects.model.work import Work
 
 
 def put(work: Work, owned: OwnedSet, element: Any) -> None:

@@ -14,21 +14,21 @@ from evercurrent.catalog.classes import Attribute, Schema, targets
 from evercurrent.data.collections import Bag
 from evercurrent.data.representation import FrozenMap, Record
 from evercurrent.data.types import Array, Collection, Map, Reference, Struct, Type
-from evercurrent.objects.classes.kinds import Field, Kind
 from evercurrent.objects.collections import raw
 from evercurrent.objects.collections.owned import Owned, OwnedBag, OwnedSet
 from evercurrent.objects.collections.positioned import OwnedDict, OwnedList
-from evercurrent.objects.handles import Object
+from evercurrent.objects.model.handles import Object
+from evercurrent.objects.model.kinds import Field, Kind
 
 if TYPE_CHECKING:
-    from evercurrent.objects.space import Space
-    from evercurrent.objects.work import Work
+    from evercurrent.objects.model.registry import Registry
+    from evercurrent.objects.model.work import Work
 
 
 class Backward:
     """For each object, the (owner, field) pairs that may refer to it."""
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: Registry) -> None:
         self.found: dict[Object, dict[tuple[Object, Field], None]] = {}
         for kind in space.kinds.values():
             if any(f.refers for f in kind.fields):
@@ -36,7 +36,7 @@ class Backward:
                     self.note(thing)
 
     @staticmethod
-    def wanted(space: Space, kind: Kind) -> bool:
+    def wanted(space: Registry, kind: Kind) -> bool:
         """Whether some attribute can refer to objects of this kind."""
         schema: Schema = space.schema
         names = {

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.errors import ConstraintError
-from evercurrent.objects.classes.kinds import Field
 from evercurrent.objects.collections import raw
-from evercurrent.objects.handles import Object
+from evercurrent.objects.model.handles import Object
+from evercurrent.objects.model.kinds import Field
 
 if TYPE_CHECKING:
     from evercurrent.objects.collections.positioned import OwnedList
-    from evercurrent.objects.work import Work
+    from evercurrent.objects.model.work import Work
 
 
 def link(work: Work, a: Object, f: Field, b: Object) -> None:

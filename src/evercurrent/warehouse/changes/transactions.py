@@ -14,7 +14,7 @@ from evercurrent.warehouse.core import Core, require_own
 from evercurrent.warehouse.maintenance.run_record import RunRecord
 
 if TYPE_CHECKING:
-    from evercurrent.objects.work import Work
+    from evercurrent.objects.model.work import Work
     from evercurrent.warehouse.database import Warehouse
 
 
@@ -74,7 +74,7 @@ class Transaction:
         """Objects stay as they are if the transaction is committed, and else are as they were."""
         if self.objects is not None:
             if self.status == "committed":
-                self.objects.space.settled(not self.pending)
+                self.objects.space.forget_changes(not self.pending)
             else:
                 self.objects.undo()
             self.objects = None

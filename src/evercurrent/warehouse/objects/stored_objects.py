@@ -24,14 +24,14 @@ from evercurrent.data.types import Map, Reference, Struct
 from evercurrent.data.zset import Row
 from evercurrent.objects.classes.building import write_rows
 from evercurrent.objects.classes.class_source import Traits
-from evercurrent.objects.classes.kinds import Field, Kind
 from evercurrent.objects.classes.structs import OwnedStruct
 from evercurrent.objects.collections.owned import Owned, OwnedBag
 from evercurrent.objects.collections.referrers import mentioned, strip, take_out
-from evercurrent.objects.handles import Object, gone
+from evercurrent.objects.model.handles import Object, gone
+from evercurrent.objects.model.kinds import Field, Kind
+from evercurrent.objects.model.values import Function, outside
+from evercurrent.objects.model.work import Work
 from evercurrent.objects.space import Space
-from evercurrent.objects.values import Function, outside
-from evercurrent.objects.work import Work
 
 if TYPE_CHECKING:
     from evercurrent.catalog.catalog import Catalog
@@ -177,7 +177,7 @@ class StoredSpace(Space):
     def rewrite(self, kind: Kind, traits: Traits) -> None:
         from evercurrent.objects.classes.building import rewrite
 
-        rewrite(kind, traits, Nothing())  # type: ignore[arg-type]
+        rewrite(kind, self.names(kind), traits, Nothing())  # type: ignore[arg-type]
 
     def _getter(self, f: Field) -> Any:
         def held(thing: Any) -> Any:
@@ -369,7 +369,7 @@ class StoredSpace(Space):
     def changing(self) -> Changing:  # type: ignore[override]
         return Changing(self)
 
-    def settled(self, only_objects: bool) -> None:
+    def forget_changes(self, only_objects: bool) -> None:
         """A transaction with changes of objects is committed."""
         self.work.clear()
         if only_objects:

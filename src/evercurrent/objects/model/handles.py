@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from evercurrent.errors import QueryError
 
 if TYPE_CHECKING:
-    from evercurrent.objects.classes.kinds import Kind
+    from evercurrent.objects.model.kinds import Kind
 
 
 class Object:

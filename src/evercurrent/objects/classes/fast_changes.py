@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.catalog.extents import OWNER, Apart, Inverse
 from evercurrent.data.types import Reference
 from evercurrent.data.zset import Row
-from evercurrent.objects.classes.kinds import Field, Kind
+from evercurrent.objects.classes.readers import Readers
 from evercurrent.objects.collections.owned import OwnedSet
 from evercurrent.objects.collections.positioned import OwnedList
-from evercurrent.objects.handles import Object
-from evercurrent.objects.reading import Readers
-from evercurrent.objects.values import Function, is_plain
+from evercurrent.objects.model.handles import Object
+from evercurrent.objects.model.kinds import Field
+from evercurrent.objects.model.values import Function, is_plain
 
 if TYPE_CHECKING:
-    from evercurrent.objects.space import Space
+    from evercurrent.objects.model.registry import Registry
+    from evercurrent.session.session import Session
 
 Trigger = Callable[[Row], object]
 Method = Callable[..., Any]
@@ -31,7 +32,8 @@ Method = Callable[..., Any]
 class Way:
     """What the methods of one property use."""
 
-    space: Space
+    space: Registry
+    session: Session
     alive: dict[Any, Any]
     table: str
     take: Function
@@ -45,7 +47,7 @@ class Way:
     slow: dict[str, Method]
 
 
-def quicken(space: Space, kind: Kind, f: Field, readers: Readers, alive: dict[Any, Any]) -> None:
+def write_fast_changes(space: Registry, f: Field, readers: Readers, alive: dict[Any, Any]) -> None:
     """Give the class of a collection the quickest methods that its readers allow."""
     cls: Any = f.owned
     place = f.place
@@ -67,6 +69,7 @@ def quicken(space: Space, kind: Kind, f: Field, readers: Readers, alive: dict[An
     t = place.element
     way = Way(
         space,
+        readers.session,
         alive,
         table,
         f.take,
@@ -117,9 +120,9 @@ def through_inverse(f: Field, inverse: str) -> tuple[Method, Method]:
 
 def adding(way: Way, reference: bool) -> Method:
     """`add`, for the element that is one already and for a table that nobody must be told of; else the general way."""
-    session, alive, exact, insert, join = way.space.session, way.alive, way.exact, way.insert, way.join
+    session, alive, exact, insert, join = way.session, way.alive, way.exact, way.insert, way.join
     journal, put, drop, rescue = way.journal, set.add, set.discard, way.space.rescue
-    done = way.space.journal_of_triggers().clear
+    done = way.session.maintenance.engine.core.journal.clear
     maintenance, undoing = session.maintenance, way.space.work.journal.extend
     general = adding_pending(way, reference)
     if insert is None or exact is None:
@@ -157,11 +160,11 @@ def adding(way: Way, reference: bool) -> Method:
 
 
 def adding_pending(way: Way, reference: bool) -> Method:
-    session, alive, take, exact = way.space.session, way.alive, way.take, way.exact
+    session, alive, take, exact = way.session, way.alive, way.take, way.exact
     insert, cell, slow = way.insert, way.cell, way.slow["add"]
     work = way.space.work
     journal, put, drop = way.journal, set.add, set.discard
-    done = way.space.journal_of_triggers().clear
+    done = way.session.maintenance.engine.core.journal.clear
     maintenance, undoing = session.maintenance, way.space.work.journal.extend
     bump, table, rescue = work.bump, way.table, way.space.rescue
     noted = way.refers
@@ -201,11 +204,11 @@ def adding_pending(way: Way, reference: bool) -> Method:
 
 
 def removing(way: Way, reference: bool) -> Method:
-    session, alive, take = way.space.session, way.alive, way.take
+    session, alive, take = way.session, way.alive, way.take
     delete, cell, slow = way.delete, way.cell, way.slow["remove"]
     work = way.space.work
     journal, put, drop = way.journal, set.add, set.discard
-    done = way.space.journal_of_triggers().clear
+    done = way.session.maintenance.engine.core.journal.clear
     maintenance, undoing = session.maintenance, way.space.work.journal.extend
     bump, table, rescue = work.bump, way.table, way.space.rescue
 
@@ -250,11 +253,11 @@ def removing(way: Way, reference: bool) -> Method:
 
 
 def appending(way: Way, reference: bool) -> Method:
-    session, alive, take, exact = way.space.session, way.alive, way.take, way.exact
+    session, alive, take, exact = way.session, way.alive, way.take, way.exact
     insert, cell, slow = way.insert, way.cell, way.slow["append"]
     work = way.space.work
     journal, put = way.journal, list.append
-    done = way.space.journal_of_triggers().clear
+    done = way.session.maintenance.engine.core.journal.clear
     maintenance, undoing = session.maintenance, way.space.work.journal.extend
     bump, table, rescue = work.bump, way.table, way.space.rescue
     noted = way.refers

@@ -12,11 +12,11 @@ from evercurrent.catalog.extents import Inside, Kept, Single, place_of
 from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.errors import QueryError
-from evercurrent.objects.values import Function, inside
+from evercurrent.objects.model.values import Function, inside
 
 if TYPE_CHECKING:
-    from evercurrent.objects.handles import Object
-    from evercurrent.objects.space import Space
+    from evercurrent.objects.model.handles import Object
+    from evercurrent.objects.model.registry import Registry
 
 Get = Callable[[Any], Any]
 Set = Callable[[Any, Any], None]
@@ -77,7 +77,7 @@ UNKNOWN = -1
 class Kind:
     """One class. `objects` are those of exactly this class, in the order of their making, `dead` of them gone since."""
 
-    space: Space
+    space: Registry
     declared: Class
     lineage: tuple[Class, ...]
     fields: tuple[Field, ...] = ()
@@ -106,7 +106,7 @@ class Kind:
 
     def __iter__(self) -> Iterator[Object]:
         """The objects that are there."""
-        self.space.sort_out()
+        self.space.list_new_objects()
         if self.dead == UNKNOWN:
             self.dead = sum(1 for o in self.objects if o._gone)
         if not self.dead:
@@ -120,7 +120,7 @@ class Kind:
         return iter(alive)
 
     def __len__(self) -> int:
-        self.space.sort_out()
+        self.space.list_new_objects()
         if self.dead == UNKNOWN:
             self.dead = sum(1 for o in self.objects if o._gone)
         return len(self.objects) - self.dead
@@ -150,7 +150,7 @@ class Key:
 
 
 def fields_of(
-    space: Space, name: str, taker: Callable[[Property, Class], Function], unset: Set
+    space: Registry, name: str, taker: Callable[[Property, Class], Function], unset: Set
 ) -> Iterator[Field]:
     """The fields of a class, inherited ones first; without their functions."""
     for i, (declaring, property) in enumerate(space.schema.properties(name).values(), 1):

@@ -34,10 +34,10 @@ from evercurrent.data.types import (
 )
 from evercurrent.data.values import BadValue, give_out, sort_key, take_in
 from evercurrent.errors import ConstraintError, QueryError
-from evercurrent.objects.handles import Object, gone
+from evercurrent.objects.model.handles import Object, gone
 
 if TYPE_CHECKING:
-    from evercurrent.objects.space import Space
+    from evercurrent.objects.model.registry import Registry
 
 Function = Callable[[Any], Any]
 
@@ -45,7 +45,7 @@ Function = Callable[[Any], Any]
 # --- taking in ---------------------------------------------------------------------------------------------
 
 
-def taker(space: Space, attribute: Attribute, t: Type, path: Path, what: str) -> Function:
+def taker(space: Registry, attribute: Attribute, t: Type, path: Path, what: str) -> Function:
     """The function from what a user gives to what an object holds; nil is None."""
     bare = _taker(space, attribute, t, path)
 
@@ -63,7 +63,7 @@ def taker(space: Space, attribute: Attribute, t: Type, path: Path, what: str) ->
     return take
 
 
-def _taker(space: Space, attribute: Attribute, t: Type, path: Path) -> Function:
+def _taker(space: Registry, attribute: Attribute, t: Type, path: Path) -> Function:
     """The same, for values other than nil; raises `BadValue`."""
     match t:
         case Reference(target):
@@ -108,7 +108,7 @@ def _limited(attribute: Attribute, t: Type, path: Path) -> Function:
     return take
 
 
-def _take_reference(space: Space, target: str, value: Any) -> Any:
+def _take_reference(space: Registry, target: str, value: Any) -> Any:
     if isinstance(value, Object):
         if value._gone:
             raise gone(value)
@@ -197,7 +197,7 @@ def _plain(t: Type) -> Type:
 # --- giving out --------------------------------------------------------------------------------------------
 
 
-def outside(space: Space, t: Type) -> Function:
+def outside(space: Registry, t: Type) -> Function:
     """The function from what stands in a row to what an object holds."""
     match t:
         case Reference():

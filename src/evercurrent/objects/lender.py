@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.data.types import Reference, Type
 from evercurrent.data.zset import Row
 from evercurrent.engine.live.borrowed_states import Lent
-from evercurrent.objects.classes.kinds import Field, Kind
-from evercurrent.objects.values import is_plain
+from evercurrent.objects.model.kinds import Field, Kind
+from evercurrent.objects.model.values import is_plain
 
 if TYPE_CHECKING:
-    from evercurrent.objects.space import Space
+    from evercurrent.objects.model.registry import Registry
 
 
-class Lending:
+class Lender:
     """Lends the tables of classes: an object is found by its identity, and its slots hold the columns."""
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: Registry) -> None:
         self.space = space
 
     def lend(self, table: str) -> Lent | None:

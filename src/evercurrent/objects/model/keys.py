@@ -5,22 +5,20 @@ As with every constraint, the net change is judged, at the end: a key may pass f
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from evercurrent.errors import ConstraintError
-from evercurrent.objects.classes.kinds import Key
-from evercurrent.objects.handles import Object
+from evercurrent.objects.model.handles import Object
+from evercurrent.objects.model.kinds import Key
 from evercurrent.rows.patch import Patch
 
-if TYPE_CHECKING:
-    from evercurrent.objects.work import Work
 
-
-def key_patches(work: Work) -> list[Patch]:
-    """The patches of all keys that the transaction changes."""
+def key_patches(dirty: Mapping[Object, tuple[Any, ...] | None]) -> list[Patch]:
+    """Returns the patches of all keys that a transaction changes: `dirty` has the values before, None of new objects."""
     before: dict[Key, dict[Any, Object]] = {}
     after: dict[Key, dict[Any, Object]] = {}
-    for thing, values in work.dirty.items():
+    for thing, values in dirty.items():
         kind = thing._kind
         if not kind.keys:
             continue
@@ -36,7 +34,7 @@ def key_patches(work: Work) -> list[Patch]:
                     continue
                 claimed = after.setdefault(key, {})
                 if new in claimed:
-                    raise clash(key, new, claimed[new], thing)
+                    raise key_conflict(key, new, claimed[new], thing)
                 claimed[new] = thing
     patches = []
     for key in before.keys() | after.keys():
@@ -44,7 +42,7 @@ def key_patches(work: Work) -> list[Patch]:
         for value, thing in come.items():
             holder = key.objects.get(value)
             if holder is not None and holder is not thing and value not in gone:
-                raise clash(key, value, holder, thing)
+                raise key_conflict(key, value, holder, thing)
         patches.append(Patch(key.objects, gone, come))
     return patches
 
@@ -54,7 +52,7 @@ def key_of(key: Key, thing: Object) -> tuple[Any, ...]:
     return tuple(kind.named[n].get(thing) for n in key.names)
 
 
-def clash(key: Key, value: tuple[Any, ...], one: Object, other: Object) -> ConstraintError:
+def key_conflict(key: Key, value: tuple[Any, ...], one: Object, other: Object) -> ConstraintError:
     shown = ", ".join(f"{n} = {v!r}" for n, v in zip(key.names, value, strict=True))
     return ConstraintError(
         f"{key.declaring.name}: the key ({', '.join(key.names)}) is there more than once: {shown} [{key.constraint}]",

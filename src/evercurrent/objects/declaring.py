@@ -13,6 +13,7 @@ from evercurrent.catalog.without_classes import defines_anew, without_classes
 from evercurrent.errors import QueryError
 from evercurrent.frontend.odl.resolve import classes_of
 from evercurrent.frontend.oql.names import NAMES
+from evercurrent.objects.classes.entities import bodies_of, schema_of
 from evercurrent.objects.space import Space, space_of
 from evercurrent.session.installation import defining, install
 from evercurrent.session.oql import translated_anew
@@ -45,8 +46,6 @@ def declare(
 
 def declare_entities(session: Session, given: tuple[Any, ...]) -> list[type[Any]]:
     """Add classes that are written in Python; the classes whose objects are the database's."""
-    from evercurrent.objects.classes.entities import bodies_of, schema_of
-
     with defining(session):
         schema = schema_of(given, session.catalog.schema)
         space = space_of(session) or attach(session)

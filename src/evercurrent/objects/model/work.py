@@ -14,11 +14,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.data.zset import Row, ZSet
-from evercurrent.objects.handles import Object
+from evercurrent.objects.model.handles import Object
+from evercurrent.objects.model.keys import key_patches
 from evercurrent.rows.patch import Patch
 
 if TYPE_CHECKING:
-    from evercurrent.objects.space import Space
+    from evercurrent.objects.model.registry import Registry
 
 Entry = tuple[Callable[[Any, Any], object], Any, Any]
 
@@ -28,7 +29,7 @@ class Work:
 
     __slots__ = ("dirty", "journal", "space", "weights")
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: Registry) -> None:
         self.space = space
         self.dirty: dict[Object, tuple[Any, ...] | None] = {}  # values before; None: the object is new
         self.weights: dict[str, dict[Row, int]] = {}
@@ -89,9 +90,7 @@ class Work:
 
     def patches(self) -> list[Patch]:
         """What the declared keys will hold; `ConstraintError` if two objects have one."""
-        from evercurrent.objects.classes.keys import key_patches
-
-        return key_patches(self)
+        return key_patches(self.dirty)
 
     # --- the end -------------------------------------------------------------------------------------------
 
