@@ -12,7 +12,8 @@ import pytest
 
 from evercurrent.delta.program import Fixpoint
 from evercurrent.engine.spark.jobs.fill import Build
-from evercurrent.engine.spark.jobs.transaction import Outcome, Run
+from evercurrent.engine.spark.jobs.transaction import Run
+from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.private_session import private, tune
 from evercurrent.engine.spark.storage import segments
 from evercurrent.engine.spark.storage.files import Folder, Segment

@@ -27,9 +27,10 @@ from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Fixpoint, Program
 from evercurrent.engine.spark.jobs.fill import Build
-from evercurrent.engine.spark.jobs.transaction import Outcome, Run
+from evercurrent.engine.spark.jobs.transaction import Run
 from evercurrent.engine.spark.kernel.batch import DriverRun
 from evercurrent.engine.spark.kernel.constraint_precheck import netted
+from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.private_session import private, tune
 from evercurrent.engine.spark.storage.digests import H, digestible
 from evercurrent.engine.spark.storage.entry_reader import Pool, TooLarge, plain_keys, summed

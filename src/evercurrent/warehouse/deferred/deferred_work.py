@@ -16,12 +16,12 @@ from evercurrent.data.zset import ZSet
 from evercurrent.delta.program import Input, Keyed
 from evercurrent.design.lazy_views import used_columns
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES, Report
-from evercurrent.engine.spark.jobs.transaction import Outcome
-from evercurrent.engine.spark.negation import less
+from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.log import Snapshot
 from evercurrent.engine.spark.storage.store_names import later_store, owner_of, scratch_store, without_later
 from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.subtraction import subtract
 from evercurrent.warehouse.deferred.groups import Group
 from evercurrent.warehouse.maintenance.program_parts import rows_store, stores_of
 from evercurrent.warehouse.maintenance.progress import named
@@ -92,7 +92,7 @@ def partly(core: Core, snapshot: Snapshot, group: Group) -> Caught:
     stores = {n: s for n, s in snapshot.stores.items() if not n.startswith(group.mark)}
     seeds = {store: waits[store] for store in group.states if store in waits}
     then = {
-        store: less(core.engine, store, stores.get(store, Store()), seeds[store], schema)
+        store: subtract(core.engine, store, stores.get(store, Store()), seeds[store], schema)
         for store, schema in group.states.items()
         if store in seeds
     }

@@ -15,7 +15,7 @@ from evercurrent.delta.analyses.fill import part_for
 from evercurrent.delta.program import Fixpoint, Input, Program, State
 from evercurrent.design.compile import ASSERTION, Design
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES, Report
-from evercurrent.engine.spark.jobs.transaction import Outcome
+from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.store_names import (

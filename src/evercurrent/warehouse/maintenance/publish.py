@@ -19,12 +19,12 @@ from typing import Any
 from evercurrent.catalog.nodes import View, is_part
 from evercurrent.data.zset import ZSet
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES
-from evercurrent.engine.spark.negation import less
 from evercurrent.engine.spark.storage import delta_tables as delta
 from evercurrent.engine.spark.storage.file_schema import row_schema
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.storage.user_frames import user_frame
+from evercurrent.engine.spark.subtraction import subtract
 from evercurrent.errors import QueryError
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.deferred.deferred_relations import rows_of
@@ -143,7 +143,7 @@ def listed_rows(core: Core, view: str) -> Store:
     half = None if group is None else core.snapshot.stores.get(group.queue(name))
     if group is None or group.kind == "lazy" or half is None:
         return store
-    return less(core.engine, name, store, half, row_schema([f.type for f in core.view(view).fields]))
+    return subtract(core.engine, name, store, half, row_schema([f.type for f in core.view(view).fields]))
 
 
 def changes_since(core: Core, view: str, at: int) -> list[Segment] | None:

@@ -17,11 +17,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from evercurrent.catalog.dependencies import view_order
-from evercurrent.engine.spark.difference import difference
-from evercurrent.engine.spark.jobs.transaction import Cost
+from evercurrent.engine.spark.kernel.outcome import Cost
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.store_names import StoreName, scratch_store, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.subtraction import difference
 from evercurrent.warehouse.definitions.fill_stores import inputs_of, made_of
 from evercurrent.warehouse.maintenance.program_parts import always_full, anew, kept, rows_store, stores_of
 from evercurrent.warehouse.maintenance.progress import named

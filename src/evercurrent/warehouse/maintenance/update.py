@@ -19,7 +19,7 @@ from evercurrent.data.zset import ZSet
 from evercurrent.delta.program import Input
 from evercurrent.design.compile import ASSERTION
 from evercurrent.engine.spark.engine import Report
-from evercurrent.engine.spark.jobs.transaction import Cost, Outcome
+from evercurrent.engine.spark.kernel.outcome import Cost, Outcome
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.log import Snapshot
 from evercurrent.engine.spark.storage.store_names import StoreName, table_store, view_store

@@ -12,7 +12,7 @@ from evercurrent.data.zset import ZSet
 from evercurrent.delta.analyses.show import show
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.program import Input, Program
-from evercurrent.engine.spark.jobs.transaction import Outcome
+from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.storage.entry_reader import Pool
 from evercurrent.engine.spark.storage.file_schema import row_schema
 from evercurrent.engine.spark.storage.files import Folder, Segment

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evercurrent.engine.spark.jobs.transaction import Outcome
 from evercurrent.engine.spark.kernel.batch import DriverRun
+from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.storage.entry_reader import Pool, TooLarge
 from evercurrent.engine.spark.storage.stored_state import Store
 from tests.unit.engine.spark.following import follow

@@ -7,16 +7,18 @@ written like any other (`run`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from pyspark.sql import DataFrame
 
 from evercurrent.delta.analyses.loops import linear_inside
-from evercurrent.delta.program import Fixpoint, Linear
+from evercurrent.delta.program import Fixpoint, Linear, Program
 from evercurrent.engine.spark.jobs.accumulated import Pile
 from evercurrent.engine.spark.jobs.fixpoint_jobs import FixpointJobs, derivations
-from evercurrent.engine.spark.storage.file_schema import consolidate, relation_schema
+from evercurrent.engine.spark.storage.file_schema import Shape, consolidate, relation_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.segments import Workshop
 from evercurrent.engine.spark.storage.store_names import (
     StoreName,
     counts_store,
@@ -24,16 +26,30 @@ from evercurrent.engine.spark.storage.store_names import (
     outside_store,
     scratch_store,
 )
-from evercurrent.engine.spark.storage.stored_state import union
+from evercurrent.engine.spark.storage.stored_state import Contents, Store, union
+from evercurrent.term.nodes import Column
 
-if TYPE_CHECKING:
-    from evercurrent.engine.spark.jobs.transaction import Run
+
+class RunningTransaction(Protocol):
+    """What a recursion needs of the transaction that it is part of."""
+
+    program: Program
+    workshop: Workshop
+    beginning: bool
+    kept: Mapping[StoreName, Store]
+    shapes: dict[str, Shape]
+    contents: dict[StoreName, Contents]
+    rows: dict[str, list[DataFrame]]
+    copies: dict[StoreName, list[Segment]]
+
+    def follow(self, name: str, columns: Sequence[Column], segment: Segment) -> None:
+        """Runs the rules of a relation over its delta."""
 
 
 class Turns:
     """The inside of one fixpoint in one transaction."""
 
-    def __init__(self, run: Run, fixpoint: Fixpoint) -> None:
+    def __init__(self, run: RunningTransaction, fixpoint: Fixpoint) -> None:
         self.run, self.fixpoint = run, fixpoint
         self.linear = linear_inside(run.program, fixpoint)
         names = {r.name for r in self.linear} | {loop.inner for loop in fixpoint.loops}

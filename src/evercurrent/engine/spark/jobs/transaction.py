@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import count
 from math import inf
 from typing import assert_never
@@ -38,6 +37,7 @@ from evercurrent.delta.program import (
 from evercurrent.engine.spark.jobs.keyed import Groups, change
 from evercurrent.engine.spark.jobs.loop_rules import Turns
 from evercurrent.engine.spark.jobs.rules import Flow, States, bag_of, entries_of, rows_of, run_rule
+from evercurrent.engine.spark.kernel.outcome import Cost, Outcome
 from evercurrent.engine.spark.storage.file_schema import Shape, consolidate, exact, relation_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, Workshop
@@ -53,24 +53,6 @@ from evercurrent.engine.spark.storage.stored_state import Contents, Store, union
 from evercurrent.term.nodes import Column
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a piece of work has taken, and which states and relations it was done for."""
-
-    serves: frozenset[str]
-    seconds: float = 0.0
-    bytes: int = 0
-
-
-@dataclass
-class Outcome:
-    """What a transaction makes: new segments of stores (states and bags), deltas of relations; and what each took."""
-
-    stores: dict[StoreName, Segment] = field(default_factory=dict)
-    deltas: dict[str, Segment] = field(default_factory=dict)
-    costs: list[Cost] = field(default_factory=list)
-
-
 class Run:
     """A program, the stores as they are, and one transaction."""
 
@@ -81,14 +63,12 @@ class Run:
         stores: Mapping[StoreName, Store],
         *,
         beginning: bool = False,
-        only: frozenset[int] | None = None,
         held: frozenset[str] = frozenset(),
     ) -> None:
         self.held = held  # keyed relations that do not move
         self.program = program
         self.workshop = workshop
         self.beginning = beginning
-        self.only = only  # identities of the rules that are run; None: all
         names = count()
         self.shapes = {s.name: Shape(s) for s in program.states}
         self.contents: dict[StoreName, Contents] = {}
@@ -203,13 +183,8 @@ class Run:
     def moved(self, r: Keyed) -> bool:
         """Whether a keyed relation can have a change: its state has one, or it gives out its first row."""
         if self.beginning and isinstance(r.function, Finalize) and r.function.scalar:
-            return self.needed(r)
+            return True
         return any(self.outcome.stores.get(s, EMPTY).rows for s in self.shapes[r.state].stores)
-
-    def needed(self, r: Keyed) -> bool:
-        return self.only is None or r.name in self.wanted
-
-    wanted: frozenset[str] = frozenset()
 
     # --- rules ---------------------------------------------------------------------------------------------
 
@@ -229,8 +204,7 @@ class Run:
             delta = self.workshop.read(relation_schema(columns), [segment])
             self.outcome.costs.append(Cost(frozenset({name}), bytes=segment.bytes))
             for rule in self.program.triggers.get(name, ()):
-                if self.only is None or id(rule) in self.only:
-                    self.add(rule, delta, segment)
+                self.add(rule, delta, segment)
 
     def add(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
         """Write down what a rule adds."""

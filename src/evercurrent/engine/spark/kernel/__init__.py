@@ -9,5 +9,6 @@ fixpoint             recursion on the driver
 garbage_collection   python's collector of cycles, called rarely while very many rows are made
 generated_code       generated functions of the driver, compiled once for what they are made of
 keyed_functions      keyed functions as generated code
+outcome              what a transaction returns: segments, deltas and costs
 rule_loops           rules as generated loops over lists of rows
 """

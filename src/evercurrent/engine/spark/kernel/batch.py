@@ -28,11 +28,11 @@ from evercurrent.delta.program import (
 )
 from evercurrent.delta.rederive import Change
 from evercurrent.delta.terms import columns_read
-from evercurrent.engine.spark.jobs.transaction import Cost, Outcome
 from evercurrent.engine.spark.kernel.entries import Entries, Group
 from evercurrent.engine.spark.kernel.fixpoint import Recursion
 from evercurrent.engine.spark.kernel.garbage_collection import collected_rarely
 from evercurrent.engine.spark.kernel.keyed_functions import finalizer, made
+from evercurrent.engine.spark.kernel.outcome import Cost, Outcome
 from evercurrent.engine.spark.kernel.rule_loops import loops
 from evercurrent.engine.spark.storage.entry_reader import Pool
 from evercurrent.engine.spark.storage.file_schema import Shape, row_schema
