@@ -12,7 +12,7 @@ FUZZ_ARGS ?=
 MUTANT_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv java demo demo-live test test-fast fuzz mutants lint bench docs clean
+.PHONY: help venv java demo demo-live test test-fast test-electric fuzz mutants lint bench docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,10 @@ fuzz: java $(STAMP) ## Compare random scenarios with independent oracles for som
 
 mutants: java $(STAMP) ## Put deliberate bugs into copies of the package, and see the fixed budget catch each
 	$(BIN)/python -m tests.fuzz.mutate $(MUTANT_ARGS)
+
+test-electric: $(STAMP) ## Follow served views with Electric's own client (needs node and npm)
+	cd tests/electric && npm install --no-audit --no-fund --no-package-lock
+	$(BIN)/python -m pytest tests/electric $(PYTEST_ARGS)
 
 lint: $(STAMP) ## Check style, format, types and layers
 	$(BIN)/ruff check .
@@ -65,7 +69,7 @@ $(STAMP): pyproject.toml constraints.txt
 	    exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	    -c constraints.txt -e '.[spark,pandas,test,lint]'
+	    -c constraints.txt -e '.[spark,pandas,serve,test,lint]'
 	@touch $@
 
 # Spark 4 runs on Java 17 or newer. Looks where PySpark looks: in JAVA_HOME, then on the path.

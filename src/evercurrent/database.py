@@ -31,6 +31,7 @@ from evercurrent.session.verify import Report
 
 if TYPE_CHECKING:
     from evercurrent.python_views.owner import QueryOwner
+    from evercurrent.serve.server import Server
     from evercurrent.warehouse.database import Warehouse
 
 # The compiler and the engine are imported when a database is made, so that importing the package is quick.
@@ -212,6 +213,11 @@ class Database(SessionPythonFace, ObjectFace):
         """The names of all assertions."""
         return [a.name for a in self._session.catalog.assertions.values()]
 
+    @property
+    def version(self) -> int:
+        """How many transactions have changed rows so far: it grows by one with each."""
+        return self._session.number
+
     # --- changes -------------------------------------------------------------------------------------------
 
     def transaction(self) -> Block:
@@ -253,6 +259,21 @@ class Database(SessionPythonFace, ObjectFace):
         from evercurrent.session.stats import stats
 
         return stats(self._session)
+
+    # --- for others ----------------------------------------------------------------------------------------
+
+    def serve(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        token: str | None = None,
+        writes: bool = True,
+    ) -> Server:
+        """Serve tables and views over HTTP, in a thread of its own; see `docs/serve.md`."""
+        from evercurrent.serve.server import serve
+
+        return serve(self, host=host, port=port, token=token, writes=writes)
 
     def __repr__(self) -> str:
         catalog = self._session.catalog

@@ -48,6 +48,11 @@ class Change:
         self._delta = delta
         self._give = give
 
+    @property
+    def size(self) -> int:
+        """About how many rows changed: equal rows count once."""
+        return len(self._delta)
+
     @cached_property
     def inserted(self) -> list[Row]:
         return [self._give(row) for row in self._delta.inserted()]

@@ -1,0 +1,70 @@
+"""Who may call.
+
+On loopback everybody on this machine may, but no page of another site that runs in a browser here: requests must name
+loopback as their host (so that a name that somebody points at 127.0.0.1 does not help), and bodies must be JSON (which
+browsers do not send elsewhere unasked). Anywhere else a token is needed, in the header `Authorization: Bearer TOKEN` or,
+for `EventSource`, which cannot send headers, as `?token=TOKEN`.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from urllib.parse import parse_qs
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def is_loopback(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(24)
+
+
+class Access:
+    """Lets requests through that may be answered."""
+
+    def __init__(self, app: ASGIApp, *, token: str | None, hosts: tuple[str, ...] | None) -> None:
+        self.app = app
+        self.token = token
+        self.hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        refusal = self.refusal(scope)
+        if refusal is None:
+            await self.app(scope, receive, send)
+        else:
+            await refusal(scope, receive, send)
+
+    def refusal(self, scope: Scope) -> JSONResponse | None:
+        headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
+        if self.hosts is not None and _host(headers.get("host", "")) not in self.hosts:
+            return _refused(403, "this server answers only on loopback", "use http://127.0.0.1")
+        if self.token is None:
+            return None
+        given = headers.get("authorization", "").removeprefix("Bearer ").strip()
+        if not given:
+            query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+            given = query.get("token", [""])[0]
+        if hmac.compare_digest(given.encode(), self.token.encode()):
+            return None
+        return _refused(401, "a token is needed", "send the header Authorization: Bearer TOKEN")
+
+
+def _host(header: str) -> str:
+    """The host of a header `Host`, without its port."""
+    if header.startswith("["):
+        return header[1:].partition("]")[0]
+    return header.partition(":")[0].lower()
+
+
+def _refused(status: int, message: str, hint: str) -> JSONResponse:
+    return JSONResponse({"error": "Refused", "message": message, "hint": hint}, status)

@@ -1,0 +1,190 @@
+"""Electric's shape protocol, so that its clients follow a table or view unchanged.
+
+A client asks for a shape from offset -1, gets all rows as inserts, then asks again from the offset that it was given, and at
+last with `live=true`, which waits until something changes. Handle and offset are opaque to it:
+
+    GET /v1/shape?table=spend&offset=-1
+        electric-handle: spend-5d1f   electric-offset: 12_0
+        [{"key": ..., "value": {...}, "headers": {"operation": "insert"}}, ..., {"headers": {"control": "up-to-date"}}]
+    GET /v1/shape?table=spend&handle=spend-5d1f&offset=12_0&live=true
+        [{"key": ..., "value": {...}, "headers": {"operation": "delete"}}, ...]
+
+Values are text as PostgreSQL writes them; the header `electric-schema` tells the types, and clients parse by it. A row is
+identified by the primary key of its table. A view's row is identified by all of its values, and equal rows are numbered.
+A handle that this process did not give, or an offset that its log does not reach, is answered by 409, and the client starts
+over. Clauses that select rows or columns are refused: define a view.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from evercurrent.data.types import Boolean, Date, Decimal, Float, Integer, Time, Timestamp, Type
+from evercurrent.errors import QueryError
+from evercurrent.serve.change_log import ChangeLog
+from evercurrent.serve.encoding import json_text, json_value
+
+if TYPE_CHECKING:
+    from evercurrent.rows.subscriptions import Change
+    from evercurrent.serve.database import ServedRows
+
+LIVE_SECONDS = 20.0
+"""How long a live request waits for a change."""
+OFFSET = re.compile(r"(\d{1,18})_\d+")
+UP_TO_DATE: dict[str, Any] = {"headers": {"control": "up-to-date"}}
+REFETCH: dict[str, Any] = {"headers": {"control": "must-refetch"}}
+
+Snapshot = Callable[["ServedRows"], tuple[int, list[Any]]]
+Message = dict[str, Any]
+
+
+async def shape_response(log: ChangeLog, snapshot: Snapshot, mark: str, request: Request) -> Response:
+    """One answer of the protocol."""
+    for clause in ("where", "columns"):
+        if request.query_params.get(clause):
+            raise QueryError(f"shapes with {clause} are not supported", hint="define a view, and follow that")
+    shape = Shape(log, mark)
+    offset = request.query_params.get("offset", "-1")
+    if offset == "-1":
+        return await run_in_threadpool(shape.beginning, snapshot)
+    found = OFFSET.fullmatch(offset)
+    if request.query_params.get("handle") != shape.handle or found is None:
+        return shape.refetch()
+    version = int(found[1])
+    if request.query_params.get("live") == "true" and version <= log.newest:
+        await log.wait(version, LIVE_SECONDS)
+    changes = log.since(version) if version <= max(log.newest, log.begins) else None
+    if changes is None:
+        return shape.refetch()
+    return await run_in_threadpool(shape.following, changes, version)
+
+
+class Shape:
+    """The rows of one relation as messages of the protocol."""
+
+    def __init__(self, log: ChangeLog, mark: str) -> None:
+        self.log = log
+        self.fields = log.relation.schema
+        self.key: tuple[str, ...] = tuple(getattr(log.relation, "primary_key", ()))
+        self.handle = f"{log.name}-{mark.lstrip('@') or 'durable'}"
+
+    def beginning(self, snapshot: Snapshot) -> Response:
+        version, rows = snapshot(self.log.relation)
+        numbers: Counter[str] = Counter()
+        messages = [self.message("insert", row, self.row_key(row, numbers)) for row in rows]
+        return self.response([*messages, UP_TO_DATE], version)
+
+    def following(self, changes: Sequence[Change], version: int) -> Response:
+        messages: list[Message] = []
+        for change in changes:
+            messages += self.changed(change)
+            version = change.transaction
+        return self.response([*messages, UP_TO_DATE], version)
+
+    def refetch(self) -> Response:
+        return Response(
+            json_text([REFETCH]),
+            409,
+            headers={"electric-handle": self.handle, "cache-control": "no-store"},
+            media_type="application/json",
+        )
+
+    def response(self, messages: list[Message], version: int) -> Response:
+        columns = {f.name: self.column(f.name, f.type) for f in self.fields}
+        headers = {
+            "electric-handle": self.handle,
+            "electric-offset": f"{version}_0",
+            "electric-schema": json_text(columns).encode("ascii", "backslashreplace").decode("ascii"),
+            "electric-up-to-date": "",
+            "electric-cursor": str(version),
+            "cache-control": "no-store",
+            "access-control-expose-headers": "*",
+        }
+        return Response(json_text(messages), headers=headers, media_type="application/json")
+
+    # --- rows ----------------------------------------------------------------------------------------------
+
+    def changed(self, change: Change) -> Iterable[Message]:
+        """The messages of one transaction. A row that is replaced under its key is an update."""
+        deleted = Counter(map(self.identity, change.deleted))
+        gone = {self.identity(row): row for row in change.deleted}
+        new = {self.identity(row): row for row in change.inserted}
+        for identity, row in gone.items():
+            if not (self.key and identity in new):
+                for i in range(deleted[identity]):
+                    yield self.message("delete", row, numbered(identity, self.place(identity, i)))
+        inserted = Counter(map(self.identity, change.inserted))
+        for identity, row in new.items():
+            for i in range(inserted[identity]):
+                kind = "update" if self.key and identity in gone else "insert"
+                yield self.message(kind, row, numbered(identity, self.place(identity, i)))
+
+    def place(self, identity: str, i: int) -> int:
+        """Equal rows of a bag are numbered; which of them goes does not matter, since they are equal."""
+        return 0 if self.key else i
+
+    def identity(self, row: Sequence[Any]) -> str:
+        values = dict(zip((f.name for f in self.fields), row, strict=True))
+        named = [values[k] for k in self.key] if self.key else list(values.values())
+        parts = "/".join(f'"{text_of(v)}"' if v is not None else "_" for v in named)
+        return f'"public"."{self.log.name}"/{parts}'
+
+    def row_key(self, row: Sequence[Any], numbers: Counter[str]) -> str:
+        identity = self.identity(row)
+        numbers[identity] += 1
+        return numbered(identity, numbers[identity] - 1)
+
+    def message(self, operation: str, row: Sequence[Any], key: str) -> Message:
+        value = {f.name: text_of(v) for f, v in zip(self.fields, row, strict=True)}
+        return {"key": key, "value": value, "headers": {"operation": operation}}
+
+    def column(self, name: str, t: Type) -> dict[str, Any]:
+        found: dict[str, Any] = {"type": postgres_type(t)}
+        if name in self.key:
+            found["pk_index"] = self.key.index(name)
+        return found
+
+
+def numbered(identity: str, i: int) -> str:
+    return identity if i == 0 else f"{identity}#{i}"
+
+
+def text_of(value: Any) -> str | None:
+    """A value as PostgreSQL writes it."""
+    plain = json_value(value)
+    match plain:
+        case None | str():
+            return plain
+        case bool():
+            return "true" if plain else "false"
+        case int() | float():
+            return repr(plain)
+        case _:
+            return json_text(plain)
+
+
+def postgres_type(t: Type) -> str:
+    match t:
+        case Integer(bits):
+            return {8: "int2", 16: "int2", 32: "int4"}.get(bits, "int8")
+        case Float(bits):
+            return "float4" if bits == 32 else "float8"
+        case Decimal():
+            return "numeric"
+        case Boolean():
+            return "bool"
+        case Date():
+            return "date"
+        case Time():
+            return "time"
+        case Timestamp():
+            return "timestamptz"
+        case _:
+            return "text"
