@@ -174,7 +174,7 @@ TRANSACTIONS = (
 ASSUMPTIONS = (
     Mutant(
         "a replaced child counts as gone",
-        "above = [up for up in own if not self.moving(up).isdisjoint(map(up.child_key, (old, new)))]",
+        "above = [up for up in own if not self.unsteady(up).isdisjoint(map(up.child_key, (old, new)))]",
         "above: list[_Link] = []",
         ("assumptions", "views"),
     ),

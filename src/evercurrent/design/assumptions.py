@@ -137,12 +137,12 @@ class _Examination:
             own = [up for up in self.links if up.assumption.child.lower() == name]
             rows = self.together.setdefault(name, {})
             delta = self.deltas[name]
-            for key, old, new in replaced(delta, link.parent_key):
+            for key, old, new in replaced_rows(delta, link.parent_key):
                 if any(old[i] != new[i] for i in link.watched):
                     if self.stays(link, key):
                         self.broken.add(link.pair)
                     continue
-                above = [up for up in own if not self.moving(up).isdisjoint(map(up.child_key, (old, new)))]
+                above = [up for up in own if not self.unsteady(up).isdisjoint(map(up.child_key, (old, new)))]
                 if not above:
                     found.add(key)
                     rows[old], rows[new] = delta.weights[old], delta.weights[new]
@@ -150,7 +150,7 @@ class _Examination:
                     self.broken.update(up.pair for up in above)
         return found
 
-    def moving(self, link: _Link) -> set[Any]:
+    def unsteady(self, link: _Link) -> set[Any]:
         """The keys of the parent's changed rows that are not replaced at one moment."""
         found = self._moving.get(link)
         if found is None:
@@ -181,7 +181,7 @@ class _Examination:
         return found
 
 
-def replaced(delta: ZSet, key_of: KeyOf) -> Iterator[tuple[Any, Row, Row]]:
+def replaced_rows(delta: ZSet, key_of: KeyOf) -> Iterator[tuple[Any, Row, Row]]:
     """Every key under which one row is deleted and another inserted, with both rows."""
     deleted: dict[Any, Row] = {key_of(row): row for row, weight in delta.items() if weight < 0}
     for row, weight in delta.items():

@@ -187,7 +187,9 @@ def _public_rows(fields: tuple[Member, ...], rows: ZSet) -> list[tuple[Row, int]
     return sorted(shown, key=repr)
 
 
-def needed(entries: Iterable[tuple[Row, int]], needs: Mapping[int, Set[Any]]) -> Iterable[tuple[Row, int]]:
+def filter_needed(
+    entries: Iterable[tuple[Row, int]], needs: Mapping[int, Set[Any]]
+) -> Iterable[tuple[Row, int]]:
     """Only entries with needed values."""
     for position, values in needs.items():
         value = itemgetter(position)

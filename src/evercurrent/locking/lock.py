@@ -83,12 +83,12 @@ class Hold:
         place = self.place
         if place is None or not HAS_GIL:  # without it, the other thread runs on while we look
             return False
-        above, at = place.called(top), place.frame.f_lasti
+        above, at = place.callee(top), place.frame.f_lasti
         if not place.is_left(top):
             return False
         # Look again: what was seen holds if the frame above is still the same, for then the statement's has not moved.
         again = innermost(self.thread)
-        return again is None or (place.called(again) is above and place.frame.f_lasti == at)
+        return again is None or (place.callee(again) is above and place.frame.f_lasti == at)
 
     def release(self) -> None:
         """Gives the lock back if this hold owns it. Idempotent."""

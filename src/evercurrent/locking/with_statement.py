@@ -40,7 +40,7 @@ class Place:
         self.offset = frame.f_lasti
         self.inside = -1  # an offset that is known to be inside the statement
 
-    def called(self, top: FrameType | None) -> FrameType | None:
+    def callee(self, top: FrameType | None) -> FrameType | None:
         """The frame that the statement's frame has called; None: it runs itself, or is not on the stack."""
         frame, called = top, None
         while frame is not None and frame is not self.frame:

@@ -20,7 +20,7 @@ from evercurrent.objects.classes.fast_changes import write_fast_changes
 from evercurrent.objects.classes.readers import Readers
 from evercurrent.objects.collections import relationships
 from evercurrent.objects.collections.owned import Owned
-from evercurrent.objects.collections.referrers import Backward
+from evercurrent.objects.collections.referrers import ReferrerIndex
 from evercurrent.objects.deleting import delete
 from evercurrent.objects.lender import Lender
 from evercurrent.objects.model.handles import Object
@@ -119,18 +119,21 @@ class Space(Registry):
                 and sheet.table not in readers.quiet
             )
             kind.read = tuple(s for s in kind.sheets if s.table in readers.tables)
-            told = frozenset(n for n, s in enumerate(kind.sheets) if s.table in readers.told)
+            notified = frozenset(n for n, s in enumerate(kind.sheets) if s.table in readers.notified)
             guarded = frozenset(
                 f.position
                 for sheet in kind.sheets
                 for f in kind.fields
                 if f.name in readers.assumed.get(sheet.table, ())
-                or sheet.table in readers.torn
+                or sheet.table in readers.reread
                 or any(f.name in k.names for k in kind.keys)
             )
             journal = self.cautious and any(s.table in readers.failing for s in kind.sheets)
             rewrite(
-                kind, self.names(kind), Traits(reads, told, guarded, self.back is not None, journal), readers
+                kind,
+                self.names(kind),
+                Traits(reads, notified, guarded, self.back is not None, journal),
+                readers,
             )
             for f in kind.fields:
                 if f.many:
@@ -204,8 +207,8 @@ class Space(Registry):
 
     def prepare_deleting(self, kind: Kind) -> None:
         """From the first deletion on that needs it, know who refers to whom."""
-        if not self.tracked and Backward.wanted(self, kind):
-            self.back = Backward(self)
+        if not self.tracked and ReferrerIndex.is_needed(self, kind):
+            self.back = ReferrerIndex(self)
             self.refresh()
             self.tracked = True  # only now: before, an interrupt may have left setters that do not keep it
 

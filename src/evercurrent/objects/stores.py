@@ -36,7 +36,7 @@ class ObjectStore(Store):
             if index is not None:
                 index.rows = ByKey(self, index)  # type: ignore[assignment]
 
-    def renewed(self, table: Table, parents: Any) -> Store:
+    def with_foreign_keys(self, table: Table, parents: Any) -> Store:
         return ObjectStore(self.space, table)
 
     @property

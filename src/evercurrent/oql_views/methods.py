@@ -20,7 +20,7 @@ from evercurrent.frontend.python.locate import locate
 from evercurrent.frontend.python.opaque import is_declared, name_of, number_of
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import Resists, term_of
-from evercurrent.oql_views.stored_operations import KeptOperation, viewed
+from evercurrent.oql_views.stored_operations import KeptOperation, term_in_view
 from evercurrent.term import build
 from evercurrent.term.nodes import Apply, Opaque, Term
 from evercurrent.term.nullable import nullable
@@ -29,13 +29,13 @@ from evercurrent.term.opaque import OfObject
 Capture = Callable[[Operation, str, Term, list[Term]], Term]
 
 
-def capturing(schema: Schema) -> Capture:
+def capture_for(schema: Schema) -> Capture:
     """What makes a term of an operation, applied to an object of a class and to arguments."""
 
     def capture(operation: Operation, of: str, object: Term, args: list[Term]) -> Term:
         function = operation.function
         if isinstance(function, KeptOperation):
-            return viewed(function, object, args)
+            return term_in_view(function, object, args)
         reason = "it is declared opaque"
         if not is_declared(function):
             try:

@@ -68,18 +68,18 @@ class KeptOperation:
     def __get__(self, thing: Any, owner: Any = None) -> Any:
         return self if thing is None else MethodType(self, thing)
 
-    def applied(self, object: Term, args: list[Term]) -> Term:
+    def term_of(self, object: Term, args: list[Term]) -> Term:
         """What the operation makes of an object and arguments."""
         bindings = dict(zip((SELF, *self.parameters), (object, *args), strict=True))
         body: Term = decode(self.body, self.known)
         return substitute_term(body, bindings)
 
 
-def viewed(function: KeptOperation, object: Term, args: list[Term]) -> Term:
+def term_in_view(function: KeptOperation, object: Term, args: list[Term]) -> Term:
     """What a view makes of such an operation; an error where nothing of it could be kept."""
     if function.body is None:
         raise QueryError(
             f"a view on Spark cannot call {function.name}: {function.problem}",
             hint="define the function at the top level of a module that can be imported, and give it by db.bind_operations",
         )
-    return function.applied(object, args)
+    return function.term_of(object, args)

@@ -11,10 +11,10 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.context import Context
 from evercurrent.frontend.oql.parse import parse
-from evercurrent.oql_views.methods import capturing
+from evercurrent.oql_views.methods import capture_for
 
 
 def context_of(catalog: Catalog) -> Context:
     """Returns a new translation over a catalog."""
     macros = {name: cast(syntax.Define, parse(text)[0]) for name, text in catalog.macros.items()}
-    return Context(catalog, macros, catalog.aliases, capture=capturing(catalog.schema))
+    return Context(catalog, macros, catalog.aliases, capture=capture_for(catalog.schema))

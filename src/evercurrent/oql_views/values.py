@@ -38,7 +38,7 @@ class Stitcher:
         found = list(self.rows(layout.relation))
         if layout.shape is None:
             return read(found[0])
-        found = ordered(found, self.fields(layout.relation), layout.order)
+        found = sort_rows(found, self.fields(layout.relation), layout.order)
         return collection(layout.shape, [read(row) for row in found])
 
     def reader(self, shape: Shape, fields: Fields) -> Callable[[Row], Any]:
@@ -48,9 +48,9 @@ class Stitcher:
             case Flat(kind, column, defined):
                 at = places[column]
                 if _is_shown_as_it_is(kind):
-                    return _guarded(itemgetter(at), places, defined)
+                    return _guard_undefined(itemgetter(at), places, defined)
                 give = giver(kind, self.handle)
-                return _guarded(lambda row: give(row[at]), places, defined)
+                return _guard_undefined(lambda row: give(row[at]), places, defined)
             case Spread(members, of, defined):
                 make = maker(of, tuple(name for name, _ in members))
                 plain = [
@@ -60,11 +60,11 @@ class Stitcher:
                 ]
                 if len(plain) == len(members) > 1:
                     pick = itemgetter(*plain)
-                    return _guarded(lambda row: make(pick(row)), places, defined)
+                    return _guard_undefined(lambda row: make(pick(row)), places, defined)
                 readers = [self.reader(inner, fields) for _, inner in members]
-                return _guarded(lambda row: make(tuple(r(row) for r in readers)), places, defined)
+                return _guard_undefined(lambda row: make(tuple(r(row) for r in readers)), places, defined)
             case Part():
-                return _guarded(self._part_reader(shape, fields), places, shape.defined)
+                return _guard_undefined(self._part_reader(shape, fields), places, shape.defined)
             case _:
                 assert_never(shape)
 
@@ -91,20 +91,22 @@ class Stitcher:
             names = [f.name for f in fields]
             keys = [names.index(column) for _, column in part.keys]
             found: dict[Row, list[Row]] = {}
-            for row in ordered(list(self.rows(part.relation)), fields, part.order):
+            for row in sort_rows(list(self.rows(part.relation)), fields, part.order):
                 found.setdefault(tuple(row[i] for i in keys), []).append(row)
             self.by_key[part.relation] = found
         return self.by_key[part.relation]
 
 
-def _guarded(read: Callable[[Row], Any], places: dict[str, int], defined: str | None) -> Callable[[Row], Any]:
+def _guard_undefined(
+    read: Callable[[Row], Any], places: dict[str, int], defined: str | None
+) -> Callable[[Row], Any]:
     if defined is None:
         return read
     at = places[defined]
     return lambda row: read(row) if row[at] else UNDEFINED
 
 
-def ordered(rows: list[Row], fields: Fields, order: Order) -> list[Row]:
+def sort_rows(rows: list[Row], fields: Fields, order: Order) -> list[Row]:
     """The rows by the columns of their order; the last key is sorted by first."""
     names = [f.name for f in fields]
     if order:

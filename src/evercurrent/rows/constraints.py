@@ -18,7 +18,7 @@ from typing import Any
 
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError
-from evercurrent.rows.patch import Patch, counting
+from evercurrent.rows.patch import Patch, count_patch
 from evercurrent.rows.row_rules import RowRules, violation
 from evercurrent.rows.store import KeyIndex, Reference, Store
 
@@ -37,10 +37,12 @@ class TableChange:
         some_go = len(inserted) < len(weights)
         self.deleted = deleted = [row for row, weight in weights.items() if weight < 0] if some_go else []
         primary = store.primary
-        rows = counting(store.rows, weights) if primary is None else self._claim(primary, inserted, deleted)
+        rows = (
+            count_patch(store.rows, weights) if primary is None else self._claim(primary, inserted, deleted)
+        )
         self.patches = patches = [rows]  # and those of other keys, as in `Store.declared`
         for index in store.keys:
-            patches.append(self._claim(index, index.having(inserted), index.having(deleted)))
+            patches.append(self._claim(index, index.keyed_rows(inserted), index.keyed_rows(deleted)))
         self.counts: list[Patch] = []
         for reference in store.references:
             self.counts.append(reference.patch(weights))

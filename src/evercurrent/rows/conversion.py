@@ -125,7 +125,7 @@ class RowReader:
             row[self.position(name)] = item
         return row
 
-    def changed(self, row: Row, changes: Mapping[str, Any]) -> Row:
+    def replace_columns(self, row: Row, changes: Mapping[str, Any]) -> Row:
         """The row with some of its columns changed; the values are the user's."""
         result = list(row)
         for name, value in changes.items():

@@ -5,7 +5,7 @@ stands under a key in the end, never what is to be added to it. So a commit that
 by undoing every patch.
 
 >>> stock = {"apples": 3, "plums": 1}
->>> patch = counting(stock, {"apples": -1, "plums": -1, "pears": 1})
+>>> patch = count_patch(stock, {"apples": -1, "plums": -1, "pears": 1})
 >>> patch.before, patch.after
 ({'apples': 3, 'plums': 1}, {'apples': 2, 'pears': 1})
 >>> patch.get("apples"), patch.get("plums")
@@ -52,7 +52,7 @@ def _exchange(target: dict[Any, Any], old: dict[Any, Any], new: dict[Any, Any]) 
     target.update(new)
 
 
-def counting(
+def count_patch(
     target: dict[Any, int], changes: Mapping[Any, int], key_of: Callable[[Any], Any] | None = None
 ) -> Patch:
     """The patch that adds to counts, of the things that change or of keys of theirs; what comes to zero goes."""

@@ -87,7 +87,7 @@ def frame_columns(source: Any) -> dict[str, list[Any]] | None:
     if kind.__name__ == "DataFrame" and kind.__module__.startswith("pandas"):
         return _pandas_columns(source)
     if kind.__module__.startswith("pyarrow") and hasattr(source, "schema") and hasattr(source, "column"):
-        return _named(
+        return _by_name(
             [str(n) for n in source.schema.names],
             [source.column(i).to_pylist() for i in range(source.num_columns)],
         )
@@ -107,10 +107,10 @@ def _pandas_columns(frame: Any) -> dict[str, list[Any]]:
             values = [None if gone else v for v, gone in zip(values, missing.tolist(), strict=True)]
         names.append(str(name))
         lists.append(values)
-    return _named(names, lists)
+    return _by_name(names, lists)
 
 
-def _named(names: list[str], lists: list[list[Any]]) -> dict[str, list[Any]]:
+def _by_name(names: list[str], lists: list[list[Any]]) -> dict[str, list[Any]]:
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
         raise QueryError(f"the column {twice!r} is there twice")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.nodes import ForeignKey, Table, Unique
 from evercurrent.data.zset import Row, ZSet
-from evercurrent.rows.patch import Patch, counting
+from evercurrent.rows.patch import Patch, count_patch
 
 if TYPE_CHECKING:
     from evercurrent.rows.pending import Pending
@@ -42,7 +42,7 @@ class KeyIndex:
     def has_null(self, key: Any) -> bool:
         return has_null(key, self.wide)
 
-    def having(self, rows: Sequence[Row]) -> list[Row]:
+    def keyed_rows(self, rows: Sequence[Row]) -> list[Row]:
         """Those of the rows that have a key: one without NULL."""
         key_of, wide = self.key_of, self.wide
         return [row for row in rows if not has_null(key_of(row), wide)]
@@ -70,7 +70,7 @@ class Reference:
 
     def patch(self, weights: Mapping[Row, int]) -> Patch:
         """The patch of the counts for these rows."""
-        patch = counting(self.counts, weights, self.key_of)
+        patch = count_patch(self.counts, weights, self.key_of)
         if self.wide:
             patch.after = {key: count for key, count in patch.after.items() if None not in key}
         else:
@@ -144,7 +144,7 @@ class Store:
                 name = reference.parent.lower()
                 self.references.append(Reference(reference, name, target, place, key_of, wide, {}))
 
-    def renewed(self, table: Table, parents: Callable[[str], Table | None]) -> Store:
+    def with_foreign_keys(self, table: Table, parents: Callable[[str], Table | None]) -> Store:
         """The same rows for a table that differs in its foreign keys alone."""
         result = Store(table, parents)
         result.rows, result.keys = self.rows, self.keys

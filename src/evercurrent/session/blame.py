@@ -54,7 +54,7 @@ def blame(session: Session, error: EvaluationError, deltas: Mapping[str, ZSet]) 
         for node in suspects:
             found = _fails(session, node, deltas, message)
             if found is not None:
-                return _named(session, node, error, found)
+                return _name_view(session, node, error, found)
     changed = ", ".join(sorted(deltas))
     return _with(error, f"{error.message} (while {changed} changed)")
 
@@ -91,7 +91,9 @@ def _fails(
     return () if fails(session.table_rows) else None
 
 
-def _named(session: Session, node: View | Assertion, error: EvaluationError, found: Found) -> EvaluationError:
+def _name_view(
+    session: Session, node: View | Assertion, error: EvaluationError, found: Found
+) -> EvaluationError:
     kind = "view" if isinstance(node, View) else "assertion"
     lines = [f"{kind} {node.name.partition(chr(0))[0]}: {error.message}"]
     if found:

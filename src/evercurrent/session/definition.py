@@ -45,7 +45,7 @@ def create_table(
             refuse_class_table(session.catalog, table.name)
             _check_children(session, catalog, table)
             catalog = redefine_dependants(catalog, table.name, redefine)
-        install(session, catalog, anew={table.name.lower()})
+        install(session, catalog, emptied={table.name.lower()})
 
 
 def check_foreign_keys(catalog: Catalog, table: Table) -> None:

@@ -46,29 +46,29 @@ class Feed:
         session = self._session
         with session.lock:
             if session.catalog.table(self.table) is None:
-                self.fast, self.insert, self.delete = False, self._gone, self._gone
+                self.fast, self.insert, self.delete = False, self._refuse_dropped, self._refuse_dropped
                 return
             kept = session.stores[self.table.lower()]
             # The table of a class keeps no rows of its own: a change of a row is one of an object.
             self.fast = not is_watched(session, self.table) and kept.stored == kept.table.stored
             if not self.fast:
-                self.insert, self.delete = self._slowly(1), self._slowly(-1)
+                self.insert, self.delete = self._by_transaction(1), self._by_transaction(-1)
                 return
             store = session.stores[self.table.lower()]
             trigger = session.maintenance.trigger
-            self.insert = _storing(session, store, trigger(self.table, 1), 1)
-            self.delete = _storing(session, store, trigger(self.table, -1), -1)
+            self.insert = _store_and_trigger(session, store, trigger(self.table, 1), 1)
+            self.delete = _store_and_trigger(session, store, trigger(self.table, -1), -1)
             if not store.table.stored:
                 session.forwarded.add(self.table.lower())
 
-    def _slowly(self, weight: int) -> Trigger:
+    def _by_transaction(self, weight: int) -> Trigger:
         def change(row: Row) -> None:
             with self._session.changing() as transaction:
                 transaction.on(self.table.lower()).change([(row, weight)])
 
         return change
 
-    def _gone(self, row: Row) -> None:
+    def _refuse_dropped(self, row: Row) -> None:
         raise TransactionError(f"the table {self.table} was dropped")
 
     def __repr__(self) -> str:
@@ -87,7 +87,7 @@ def is_watched(session: Session, table: str) -> bool:
     )
 
 
-def _storing(session: Session, store: Store, trigger: Trigger, weight: int) -> Trigger:
+def _store_and_trigger(session: Session, store: Store, trigger: Trigger, weight: int) -> Trigger:
     """The trigger, and the store beside it; if the trigger is stopped, the row is not stored and the views are rebuilt."""
     if not store.table.stored:
         return trigger

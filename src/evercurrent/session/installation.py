@@ -33,9 +33,9 @@ def defining(session: Session) -> Iterator[None]:
         yield
 
 
-def install(session: Session, catalog: Catalog, anew: set[str] | None = None) -> None:
-    """Make the new catalog the database's: stores, program, subscriptions. `anew`: tables that begin empty."""
-    stores = _stores(session, catalog, anew or set())
+def install(session: Session, catalog: Catalog, emptied: set[str] | None = None) -> None:
+    """Makes the new catalog the database's: stores, program, subscriptions. `emptied`: tables that lose their rows."""
+    stores = _stores(session, catalog, emptied or set())
     if not _only_new_tables(session.catalog, catalog):
         catalog, design = compile_all(catalog, session.maintenance.design, session.maintenance.design.refused)
     else:
@@ -45,11 +45,13 @@ def install(session: Session, catalog: Catalog, anew: set[str] | None = None) ->
         key: RowRules(t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns]))
         for key, t in catalog.tables.items()
     }
-    emptied = {
-        session.stores[key].table.name: session.table_rows(key) for key in anew or () if key in session.stores
+    rows_before = {
+        session.stores[key].table.name: session.table_rows(key)
+        for key in emptied or ()
+        if key in session.stores
     }
     session.maintenance.install(
-        catalog, design, lambda name: session.contents_of(stores[name.lower()]), emptied
+        catalog, design, lambda name: session.contents_of(stores[name.lower()]), rows_before
     )
     gone = (
         (set(session.catalog.tables) | set(session.catalog.views)) - set(catalog.tables) - set(catalog.views)
@@ -59,7 +61,7 @@ def install(session: Session, catalog: Catalog, anew: set[str] | None = None) ->
         assert relation is not None
         session.subscribers.forget(relation.name)
         session.forwarded.discard(key)
-    for key in anew or ():
+    for key in emptied or ():
         session.forwarded.discard(key)
     session.catalog, session.stores, session.readers, session.rules = catalog, stores, readers, rules
     session.children = children_of(stores)
@@ -72,18 +74,18 @@ def _only_new_tables(old: Catalog, new: Catalog) -> bool:
     return same and all(new.tables.get(key) is table for key, table in old.tables.items())
 
 
-def _stores(session: Session, catalog: Catalog, anew: set[str]) -> dict[str, Store]:
+def _stores(session: Session, catalog: Catalog, emptied: set[str]) -> dict[str, Store]:
     """The stores of the new catalog: as they are where nothing changed, with their rows where references did."""
     result: dict[str, Store] = {}
     for key, table in catalog.tables.items():
         old = session.stores.get(key)
-        touched = any(f.parent.lower() in anew for f in table.foreign_keys)
-        if old is None or key in anew:
+        touched = any(f.parent.lower() in emptied for f in table.foreign_keys)
+        if old is None or key in emptied:
             result[key] = session.new_store(table, catalog)
         elif old.table is table and not touched:
             result[key] = old
         else:
-            result[key] = old.renewed(table, catalog.table)
+            result[key] = old.with_foreign_keys(table, catalog.table)
     return result
 
 

@@ -149,9 +149,9 @@ class Maintenance:
                 watched |= lazy
                 changes |= self.lazy.apply(lazy.values())
         for name, relation in watched.items():
-            moved = changes.get(relation)
-            if moved:
-                result[name] = moved
+            view_deltas = changes.get(relation)
+            if view_deltas:
+                result[name] = view_deltas
         return result
 
     def _apply_full(self, deltas: Mapping[str, ZSet], tables: Contents) -> dict[str, ZSet]:

@@ -129,13 +129,15 @@ class Session:
         if deltas:
             named = {self.stores[name].table.name: delta for name, delta in deltas.items()}
             try:
-                moved = self.maintenance.apply(named, self.table_rows, self._watched(), verdict)
+                view_deltas = self.maintenance.apply(
+                    named, self.table_rows, self._watched_relations(), verdict
+                )
             except EvaluationError as error:
                 raise blame(self, error, named) from error
-            if moved:
-                self._check_assertions(moved)
+            if view_deltas:
+                self._check_assertions(view_deltas)
             if self.subscribers.watched:
-                changes = self._changes({**named, **moved}, self.number + 1)
+                changes = self._changes({**named, **view_deltas}, self.number + 1)
                 self.subscribers.before(changes)
                 transaction.notices = self.subscribers.notices(changes)
             self.maintenance.require_whole()
@@ -211,7 +213,7 @@ class Session:
         self.subscribers.is_delivering = False
         self.transaction, self.idle = None, True
 
-    def _watched(self) -> list[str]:
+    def _watched_relations(self) -> list[str]:
         names = self.subscribers.watched
         if not names and not self.catalog.assertions:
             return []
@@ -223,23 +225,23 @@ class Session:
             assertion_key(a.name) for a in self.catalog.assertions.values()
         ]
 
-    def _changes(self, moved: dict[str, ZSet], number: int) -> dict[str, Change]:
+    def _changes(self, view_deltas: dict[str, ZSet], number: int) -> dict[str, Change]:
         watched = self.subscribers.watched
         found = {
             name: Change(name, delta, number, row_writer(self.catalog.fields_of(name)))
-            for name, delta in moved.items()
+            for name, delta in view_deltas.items()
             if name in watched
         }
         if any(v.language == "oql" for v in self.catalog.views.values()):
             from evercurrent.oql_views.changes import value_changes
             from evercurrent.session.oql import handle_of
 
-            found |= value_changes(self.catalog, watched, moved, number, handle_of(self))
+            found |= value_changes(self.catalog, watched, view_deltas, number, handle_of(self))
         return found
 
-    def _check_assertions(self, moved: dict[str, ZSet]) -> None:
+    def _check_assertions(self, view_deltas: dict[str, ZSet]) -> None:
         for assertion in self.catalog.assertions.values():
-            change = moved.get(assertion_key(assertion.name))
+            change = view_deltas.get(assertion_key(assertion.name))
             if change:
                 raise broken_assertion(assertion, list(change.inserted()))
 
@@ -260,7 +262,7 @@ class Session:
 
     def pending_rows(self, name: str) -> ZSet:
         """The rows of a table as the open transaction has them."""
-        pending = self.transaction.changed(name.lower()) if self.transaction is not None else None
+        pending = self.transaction.pending_change(name.lower()) if self.transaction is not None else None
         rows = self.table_rows(name)
         return rows if pending is None else rows + pending.delta
 

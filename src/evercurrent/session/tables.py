@@ -74,7 +74,7 @@ class Table(Rows):
                     hint="table.update(key, {'column': value}); table.replace(old, new) replaces a row",
                 )
             old = locate(pending, self._reader, which)
-            new = self._reader.changed(old, {**(changes or {}), **columns})
+            new = self._reader.replace_columns(old, {**(changes or {}), **columns})
             pending.change([(old, -1), (new, 1)])
 
     def replace(self, old: Any, new: Any) -> None:
@@ -103,7 +103,7 @@ class Table(Rows):
         self._require_stored()
         with self._session.lock:
             transaction = self._session.transaction
-            changed = transaction.changed(self._key) if pending and transaction is not None else None
+            changed = transaction.pending_change(self._key) if pending and transaction is not None else None
             if changed is not None:
                 return iter(list(changed))
             return iter(list(self._store))

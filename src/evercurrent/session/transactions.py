@@ -60,7 +60,7 @@ class Transaction:
                 self.pending[table] = found
         return found
 
-    def changed(self, table: str) -> Pending | None:
+    def pending_change(self, table: str) -> Pending | None:
         """The pending change of a table, if there is one."""
         found = self.pending.get(table)
         if found is None and self.objects is not None:

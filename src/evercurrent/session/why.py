@@ -18,8 +18,8 @@ from evercurrent.design.why import (
     Contents,
     Why,
     explain_row,
+    filter_needed,
     is_valued,
-    needed,
     objects_of,
     read_row,
 )
@@ -55,7 +55,7 @@ def _contents(session: Session) -> Contents:
     def contents(name: str, needs: Mapping[int, Set[Any]]) -> Iterable[tuple[Row, int]]:
         store = session.stores.get(name.lower())
         if store is None:
-            return needed(session.view_rows(name).items(), needs)
+            return filter_needed(session.view_rows(name).items(), needs)
         if not store.table.stored:
             raise UnsupportedError(
                 f"{store.table.name} is not stored: where a row comes from cannot be told",
@@ -65,7 +65,7 @@ def _contents(session: Session) -> Contents:
             index = store.index_at({position})
             if index is not None and len(values) * 4 < len(store):
                 rows = (index.rows.get(value) for value in values)
-                return needed(((row, 1) for row in rows if row is not None), needs)
-        return needed(store.contents().items(), needs)
+                return filter_needed(((row, 1) for row in rows if row is not None), needs)
+        return filter_needed(store.contents().items(), needs)
 
     return contents

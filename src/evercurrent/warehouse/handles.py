@@ -172,7 +172,7 @@ class Table(Stored):
         """Change columns of one row, given by its key or whole."""
         with self._db.transaction() as transaction:
             old = self._locate(transaction, which)
-            new = self._db._core.readers[self._key].changed(old, {**(changes or {}), **columns})
+            new = self._db._core.readers[self._key].replace_columns(old, {**(changes or {}), **columns})
             transaction.change(self._key, [(old, -1), (new, 1)])
 
     def replace(self, old: Any, new: Any) -> None:

@@ -17,8 +17,8 @@ from evercurrent.design.why import (
     Contents,
     Why,
     explain_row,
+    filter_needed,
     is_valued,
-    needed,
     objects_of,
     read_row,
 )
@@ -57,12 +57,12 @@ def contents(core: Core, view: View) -> Contents:
         for at in sorted(sets, key=lambda i: len(sets[i])):
             if len(sets[at]) <= SMALL_ROWS:
                 found = core.engine.find(store, types, (at,), {(v,) for v in sets[at]}, all_of=True)
-                return needed(found, {i: s for i, s in sets.items() if i != at})
+                return filter_needed(found, {i: s for i, s in sets.items() if i != at})
         if store.rows > MOST:
             raise UnsupportedError(
                 f"{name} has {store.rows:,} rows, and the row of {view.name} does not say which of them matter",
                 hint="a view that keeps the keys of what it is made from can be explained",
             )
-        return needed(core.engine.rows(store, types), sets)
+        return filter_needed(core.engine.rows(store, types), sets)
 
     return read

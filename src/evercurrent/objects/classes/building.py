@@ -17,7 +17,7 @@ from evercurrent.objects.classes.readers import Readers
 from evercurrent.objects.classes.structs import OwnedStruct
 from evercurrent.objects.collections.owned import Owned, OwnedBag, OwnedSet
 from evercurrent.objects.collections.positioned import OwnedDict, OwnedList
-from evercurrent.objects.model.handles import Object, gone
+from evercurrent.objects.model.handles import Object, gone_error
 from evercurrent.objects.model.kinds import Field, Kind, Sheet, fields_of
 from evercurrent.objects.model.values import Function, inside, taker
 
@@ -112,7 +112,7 @@ def _method(declared: Class, name: str, function: Callable[..., Any] | None) -> 
 
 def _gone_class(kind: Kind, why: str) -> type[Object]:
     def fail(self: Object, *_: Any) -> Any:
-        raise gone(self)
+        raise gone_error(self)
 
     body: dict[str, Any] = {"__slots__": (), "_gone": why, "__getitem__": fail, "__setitem__": fail}
     body["__module__"] = "evercurrent.objects"

@@ -33,7 +33,7 @@ class Traits:
     """
 
     reads: tuple[tuple[int, frozenset[int]], ...] = ()
-    told: frozenset[int] = frozenset()
+    notified: frozenset[int] = frozenset()
     guarded: frozenset[int] = frozenset()
     tracked: bool = False  # whether references to objects are found from their target
     journal: bool = False  # whether triggers can fail, so that they write down how to undo them
@@ -200,7 +200,7 @@ def _open(lines: list[str], end: str = "return") -> list[str]:
     return [*head, *(f"    {line}" for line in lines), f"    {end}"]
 
 
-def _indented(lines: list[str], by: int) -> list[str]:
+def _indent(lines: list[str], by: int) -> list[str]:
     return ["    " * by + line for line in lines]
 
 
@@ -223,8 +223,8 @@ def setter_source(kind: Kind, f: Field, traits: Traits) -> str:
     if noted:
         write = [f"{p}back.forget(self, {p}f{i})", *write, f"{p}back.note(self, {p}f{i})"]
     lines.append(f"    if len({p}A) == 1:")
-    told = any(f in kind.sheets[n].fields for n in traits.told)
-    if not told and i not in traits.guarded:
+    notified = any(f in kind.sheets[n].fields for n in traits.notified)
+    if not notified and i not in traits.guarded:
         quick = [f"{p}d{n}({columns_source(kind.sheets[n], {i: 'old'}, 'self.oid', w)})" for n, w in reading]
         quick += write
         quick += [
@@ -238,7 +238,7 @@ def setter_source(kind: Kind, f: Field, traits: Traits) -> str:
             if noted:  # undone from the last to the first: when the slot is as it was
                 entries = f"({p}back.note, self, {p}f{i}), {entries}"
             quick = _attempt(quick, [f"{p}undoing(({entries}))"], traits)
-        lines += [f"        if {p}S.idle:", *_indented([*quick, "return"], 3)]
+        lines += [f"        if {p}S.idle:", *_indent([*quick, "return"], 3)]
     pending = [
         f"if self not in {p}dirty:",
         f"    {p}dirty[self] = {p}snapshot(self)",
@@ -246,7 +246,7 @@ def setter_source(kind: Kind, f: Field, traits: Traits) -> str:
     ]
     pending += write
     pending += _other_end(kind, f, "old", False, True) + _other_end(kind, f, "value", True, True)
-    lines += _indented(_open(pending), 2)
+    lines += _indent(_open(pending), 2)
     return "\n".join([*lines, slow]) + "\n"
 
 
@@ -279,7 +279,7 @@ def constructor_source(kind: Kind, traits: Traits, make: bool = False) -> str:
     lines.append(f"    if {' and '.join([f'len({p}A) == 1', *apart])}:")
     noted = [f"{p}back.note(self)"] if traits.tracked and any(f.refers for f in kind.fields) else []
     join = [f"self.oid = {p}oid", f"{p}born(self)"]
-    if not traits.told:
+    if not traits.notified:
         held = {f.position: local[f.position] for f in singles}
         quick, claim = _keys(kind, local)
         quick.append(f"{p}oid = len({p}live)")
@@ -292,13 +292,13 @@ def constructor_source(kind: Kind, traits: Traits, make: bool = False) -> str:
         entries += "".join(_ends_record(kind, f, local[f.position], False) for f in quick_ends)
         record = [f"{p}dirty[self] = None"] + ([f"{p}undoing(({entries}))"] if entries else [])
         quick += _attempt(steps, record, traits) if len(steps) > 1 else steps
-        lines += [f"        if {p}S.idle:", *_indented([*quick, end], 3)]
+        lines += [f"        if {p}S.idle:", *_indent([*quick, end], 3)]
     # Noted as new before it is there: whoever is interrupted in between can be undone.
     pending = [f"{p}oid = len({p}live)", f"{p}t.objects = {p}work", join[0], f"{p}dirty[self] = None"]
     pending += [*join[1:], *noted]
     for f in quick_ends:
         pending += _other_end(kind, f, local[f.position], True, True)
-    lines += _indented(_open(pending, end), 2)
+    lines += _indent(_open(pending, end), 2)
     lines.append(f"    {p}enter(self, ({given}))")
     if make:
         lines.append("    return self")

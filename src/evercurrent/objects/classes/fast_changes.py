@@ -1,6 +1,6 @@
 """The quick ways into collections: one element, straight to the compiled triggers or into the open transaction.
 
-What they cannot do (another thread, a subscriber to be told, an ordered relationship) the methods of `owned` do. Each function
+What they cannot do (another thread, a subscriber to be notified, an ordered relationship) the methods of `owned` do. Each function
 here makes a method for one property, out of what is known of its readers.
 """
 
@@ -55,7 +55,7 @@ def write_fast_changes(space: Registry, f: Field, readers: Readers, alive: dict[
         end = f.relationship
         assert end is not None
         if issubclass(cls, OwnedSet):
-            add, remove = through_inverse(f, end.inverse)
+            add, remove = make_inverse_methods(f, end.inverse)
             cls.add = cls.insert_element = add
             cls.remove = cls.remove_element = remove
         return
@@ -63,7 +63,7 @@ def write_fast_changes(space: Registry, f: Field, readers: Readers, alive: dict[
         return
     table = place.table.lower()
     noted = f.refers and space.back is not None
-    told = table in readers.told
+    notified = table in readers.notified
     journal = space.cautious and table in readers.failing
     read = table in readers.columns
     t = place.element
@@ -76,26 +76,28 @@ def write_fast_changes(space: Registry, f: Field, readers: Readers, alive: dict[
         space.kinds[t.target].cls if isinstance(t, Reference) else None,
         None if isinstance(t, Reference) or is_plain(t) else cls.element_inside,
         noted,
-        None if told or noted else readers.trigger(table, 1, journal) if read else unread,
-        unread if told or noted or not read or place.position else readers.apart(table, 1, journal, False),
-        None if told else readers.trigger(table, -1, journal) if read else unread,
+        None if notified or noted else readers.trigger(table, 1, journal) if read else unread,
+        unread
+        if notified or noted or not read or place.position
+        else readers.apart(table, 1, journal, False),
+        None if notified else readers.trigger(table, -1, journal) if read else unread,
         journal and read,
         {},
     )
     if issubclass(cls, OwnedSet):
         way.slow = {"add": OwnedSet.add, "remove": OwnedSet.remove}
-        cls.add = cls.insert_element = adding(way, isinstance(t, Reference))
-        cls.remove = cls.remove_element = removing(way, isinstance(t, Reference))
+        cls.add = cls.insert_element = make_add(way, isinstance(t, Reference))
+        cls.remove = cls.remove_element = make_remove(way, isinstance(t, Reference))
     elif issubclass(cls, OwnedList):
         way.slow = {"append": OwnedList.append}
-        cls.append = cls.insert_element = appending(way, isinstance(t, Reference))
+        cls.append = cls.insert_element = make_append(way, isinstance(t, Reference))
 
 
 def unread(*row: Any) -> None:
     """Nobody reads the table."""
 
 
-def through_inverse(f: Field, inverse: str) -> tuple[Method, Method]:
+def make_inverse_methods(f: Field, inverse: str) -> tuple[Method, Method]:
     """The unordered end of a relationship whose other end is one: that end is written."""
     take = f.take
 
@@ -118,13 +120,13 @@ def through_inverse(f: Field, inverse: str) -> tuple[Method, Method]:
     return add, remove
 
 
-def adding(way: Way, reference: bool) -> Method:
+def make_add(way: Way, reference: bool) -> Method:
     """`add`, for the element that is one already and for a table that nobody must be told of; else the general way."""
     session, alive, exact, insert, join = way.session, way.alive, way.exact, way.insert, way.join
     journal, put, drop, rescue = way.journal, set.add, set.discard, way.space.rescue
     done = way.session.maintenance.engine.core.journal.clear
     maintenance, undoing = session.maintenance, way.space.work.journal.extend
-    general = adding_pending(way, reference)
+    general = make_general_add(way, reference)
     if insert is None or exact is None:
         return general
     if insert is unread:
@@ -159,7 +161,7 @@ def adding(way: Way, reference: bool) -> Method:
     return add
 
 
-def adding_pending(way: Way, reference: bool) -> Method:
+def make_general_add(way: Way, reference: bool) -> Method:
     session, alive, take, exact = way.session, way.alive, way.take, way.exact
     insert, cell, slow = way.insert, way.cell, way.slow["add"]
     work = way.space.work
@@ -203,7 +205,7 @@ def adding_pending(way: Way, reference: bool) -> Method:
     return add
 
 
-def removing(way: Way, reference: bool) -> Method:
+def make_remove(way: Way, reference: bool) -> Method:
     session, alive, take = way.session, way.alive, way.take
     delete, cell, slow = way.delete, way.cell, way.slow["remove"]
     work = way.space.work
@@ -252,7 +254,7 @@ def removing(way: Way, reference: bool) -> Method:
     return remove
 
 
-def appending(way: Way, reference: bool) -> Method:
+def make_append(way: Way, reference: bool) -> Method:
     session, alive, take, exact = way.session, way.alive, way.take, way.exact
     insert, cell, slow = way.insert, way.cell, way.slow["append"]
     work = way.space.work

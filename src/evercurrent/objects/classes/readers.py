@@ -1,4 +1,4 @@
-"""Who reads the tables of classes: which columns the program uses, and who must be told of a change."""
+"""Who reads the tables of classes: which columns the program uses, and who must be notified of a change."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ class Readers:
             table for table, name in self.names.items() if name not in later and engine.is_quiet(name)
         )
         """The tables of which a change outside a transaction moves nothing: what is read of them is read off the objects."""
-        told = told_of(session)
-        self.told = told | (self.failing & {name.lower() for name in later})
-        """The tables of which a change must be told to someone: it takes a transaction."""
-        self.tables = frozenset(self.columns) | told
+        notified = subscribed_tables(session)
+        self.notified = notified | (self.failing & {name.lower() for name in later})
+        """The tables of which a change somebody must be notified: it takes a transaction."""
+        self.tables = frozenset(self.columns) | notified
         self.assumed: dict[str, frozenset[str]] = {}
         for a in program.assumptions:
             key = a.parent.lower()
             self.assumed[key] = self.assumed.get(key, frozenset()) | frozenset(a.columns)
-        self.torn = frozenset(
-            key for key in self.assumed if key in self.names and torn(program, self.names[key])
+        self.reread = frozenset(
+            key for key in self.assumed if key in self.names and rereads(program, self.names[key])
         )
         """The tables whose rows must not be gone between a trigger and the next: a write of them takes a transaction."""
 
@@ -74,7 +74,7 @@ def _things(columns: Sequence[Column], first: int) -> frozenset[int]:
     return frozenset(i for i, c in enumerate(columns) if i >= first and isinstance(c.type, Reference))
 
 
-def torn(program: Program, table: str) -> bool:
+def rereads(program: Program, table: str) -> bool:
     """Whether what follows from the change of a row looks the row up again.
 
     Of a parent that is assumed to stay, a row that goes and comes again is worked off as one change. One trigger after the
@@ -96,7 +96,7 @@ def torn(program: Program, table: str) -> bool:
     return any(isinstance(step, Lookup) and step.state in kept for rule in later for step in rule.steps)
 
 
-def told_of(session: Session) -> frozenset[str]:
+def subscribed_tables(session: Session) -> frozenset[str]:
     """The tables under what is subscribed to, asserted or recomputed in full."""
     catalog: Catalog = session.catalog
     watched = {n.lower() for n in session.subscribers.watched} | {

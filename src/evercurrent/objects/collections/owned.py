@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from evercurrent.data.showing import show_value
 from evercurrent.errors import QueryError
 from evercurrent.objects.collections import raw, relationships
-from evercurrent.objects.model.handles import Object, gone
+from evercurrent.objects.model.handles import Object, gone_error
 
 if TYPE_CHECKING:
     from evercurrent.objects.model.kinds import Field
@@ -35,10 +35,10 @@ class Owned:
 
     def _changing(self) -> Any:
         if self.owner._gone:
-            raise gone(self.owner)
+            raise gone_error(self.owner)
         return self.space.changing()
 
-    def _listed(self, elements: Any) -> list[Any]:
+    def _as_list(self, elements: Any) -> list[Any]:
         """What was given for the whole collection, as a list; nothing stands for none."""
         if elements is None:
             return []
@@ -47,9 +47,9 @@ class Owned:
                 return list(elements)
         raise QueryError(f"{self.what} takes a collection of elements, not {show_value(elements)}")
 
-    def _taken(self, elements: Any) -> list[Any]:
+    def _take_all(self, elements: Any) -> list[Any]:
         """The elements as the collection holds them."""
-        return [self.take(x) for x in self._listed(elements)]
+        return [self.take(x) for x in self._as_list(elements)]
 
     def __reduce__(self) -> Any:
         raise TypeError(f"{self.what} belongs to its object; copy it with list() or set()")
@@ -82,11 +82,11 @@ class OwnedSet(Owned, set):  # type: ignore[type-arg]
                 raw.take(work, self, element)
 
     def discard(self, element: Any) -> None:
-        element = self._meant(element)
+        element = self._as_held(element)
         if element in self:
             self.remove(element)
 
-    def _meant(self, element: Any) -> Any:
+    def _as_held(self, element: Any) -> Any:
         """The element as the set holds it: a struct may be given as a mapping, which does not hash."""
         return element if hashes(element) else self.take(element)
 
@@ -100,20 +100,20 @@ class OwnedSet(Owned, set):  # type: ignore[type-arg]
         raise KeyError("pop from an empty set")
 
     def update(self, *others: Iterable[Any]) -> None:
-        new = [x for other in others for x in self._taken(other)]
+        new = [x for other in others for x in self._take_all(other)]
         with self._changing():
             for x in new:
                 self.add(x)
 
     def difference_update(self, *others: Iterable[Any]) -> None:
-        self._drop({self._meant(x) for other in others for x in other} & set(self))
+        self._drop({self._as_held(x) for other in others for x in other} & set(self))
 
     def intersection_update(self, *others: Iterable[Any]) -> None:
-        kept = [{self._meant(x) for x in other} for other in others]
+        kept = [{self._as_held(x) for x in other} for other in others]
         self._drop(set(self).difference(set(self).intersection(*kept)))
 
     def symmetric_difference_update(self, other: Iterable[Any]) -> None:
-        other = set(self._taken(other))
+        other = set(self._take_all(other))
         new, old = other - set(self), other & set(self)
         with self._changing():
             self._drop(old)
@@ -129,7 +129,7 @@ class OwnedSet(Owned, set):  # type: ignore[type-arg]
 
     def assign(self, elements: Iterable[Any] | None) -> None:
         """Hold exactly these elements."""
-        new = set(self._taken(elements))
+        new = set(self._take_all(elements))
         with self._changing():
             self._drop(set(self) - new)
             self.update(new - set(self))
@@ -209,7 +209,7 @@ class OwnedBag(Owned):
         raise KeyError("pop from an empty bag")
 
     def update(self, *others: Iterable[Any]) -> None:
-        new = [x for other in others for x in self._taken(other)]
+        new = [x for other in others for x in self._take_all(other)]
         with self._changing():
             for x in new:
                 self.add(x)
@@ -223,7 +223,7 @@ class OwnedBag(Owned):
 
     def assign(self, elements: Iterable[Any] | None) -> None:
         """Hold exactly these elements."""
-        new = self._taken(elements)
+        new = self._take_all(elements)
         with self._changing():
             self.clear()
             self.update(new)

@@ -59,7 +59,7 @@ class OwnedList(Owned, list):  # type: ignore[type-arg]
 
     def assign(self, elements: Iterable[Any] | None) -> None:
         """Hold exactly these elements."""
-        self._splice(0, len(self), self._listed(elements))
+        self._splice(0, len(self), self._as_list(elements))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not isinstance(index, slice):

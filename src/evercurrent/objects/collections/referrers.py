@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evercurrent.objects.model.work import Work
 
 
-class Backward:
+class ReferrerIndex:
     """For each object, the (owner, field) pairs that may refer to it."""
 
     def __init__(self, space: Registry) -> None:
@@ -36,7 +36,7 @@ class Backward:
                     self.note(thing)
 
     @staticmethod
-    def wanted(space: Registry, kind: Kind) -> bool:
+    def is_needed(space: Registry, kind: Kind) -> bool:
         """Whether some attribute can refer to objects of this kind."""
         schema: Schema = space.schema
         names = {
@@ -51,21 +51,21 @@ class Backward:
     def note(self, thing: Object, field: Field | None = None) -> None:
         """List the object under everything that it refers to."""
         for f in [f for f in thing._kind.fields if f.refers] if field is None else [field]:
-            for target in mentioned(f.type, f.slot.__get__(thing)):
+            for target in objects_in(f.type, f.slot.__get__(thing)):
                 self.found.setdefault(target, {})[(thing, f)] = None
 
     def note_element(self, owned: Owned, element: Any) -> None:
         """An element has come into a collection."""
         t = owned.field.type
         if owned.field.refers:
-            for target in mentioned(t.element if isinstance(t, Collection) else t.value, element):  # type: ignore[union-attr]
+            for target in objects_in(t.element if isinstance(t, Collection) else t.value, element):  # type: ignore[union-attr]
                 self.found.setdefault(target, {})[(owned.owner, owned.field)] = None
             if isinstance(t, Map):
                 self.note(owned.owner, owned.field)
 
     def forget(self, thing: Object, f: Field) -> None:
         """A single-valued field is about to change."""
-        for target in mentioned(f.type, f.slot.__get__(thing)):
+        for target in objects_in(f.type, f.slot.__get__(thing)):
             self.found.get(target, {}).pop((thing, f), None)
 
     def clear(self, work: Work, thing: Object) -> None:
@@ -116,7 +116,7 @@ def take_out(work: Work, held: Any, thing: Object) -> None:
                     raw.enter(work, held, key, rest)
 
 
-def mentioned(t: Type, value: Any) -> set[Object]:
+def objects_in(t: Type, value: Any) -> set[Object]:
     """The objects that a value refers to."""
     if value is None or not targets(t):
         return set()
@@ -124,11 +124,11 @@ def mentioned(t: Type, value: Any) -> set[Object]:
         case Reference():
             return {value}
         case Collection(_, element) | Array(element):
-            return set().union(*(mentioned(element, x) for x in value))
+            return set().union(*(objects_in(element, x) for x in value))
         case Map(key, element):
-            return set().union(*(mentioned(key, k) | mentioned(element, x) for k, x in value.items()))
+            return set().union(*(objects_in(key, k) | objects_in(element, x) for k, x in value.items()))
         case Struct(members):
-            return set().union(*(mentioned(m.type, x) for m, x in zip(members, value.values(), strict=True)))
+            return set().union(*(objects_in(m.type, x) for m, x in zip(members, value.values(), strict=True)))
         case _:
             return set()
 

@@ -53,7 +53,7 @@ class Gone(QueryError):
     """The object is not there any more."""
 
 
-def gone(self: Object) -> Gone:
+def gone_error(self: Object) -> Gone:
     why = self._gone
     return Gone(
         f"{self._kind.name} {self.oid} {why}",

@@ -24,7 +24,7 @@ from evercurrent.errors import EvercurrentError, QueryError
 from evercurrent.frontend.odl.resolve import bind
 from evercurrent.frontend.odl.show import odl
 from evercurrent.frontend.oql.names import NAMES
-from evercurrent.oql_views.methods import capturing
+from evercurrent.oql_views.methods import capture_for
 from evercurrent.oql_views.stored_operations import SELF, KeptOperation
 from evercurrent.session.oql import translated_anew
 from evercurrent.term.handed_over import HandedOver
@@ -152,7 +152,7 @@ def kept(schema: Schema, of: str, operation: Operation, known: HandedOver) -> Ke
     body, problem = None, ""
     try:
         given = [Variable(p, m.type, True) for p, m in zip(parameters, operation.parameters, strict=True)]
-        body = encode(capturing(schema)(operation, of, Variable(SELF, Reference(of), True), [*given]))
+        body = encode(capture_for(schema)(operation, of, Variable(SELF, Reference(of), True), [*given]))
     except EvercurrentError as found:
         problem = found.message
     path = path_of(function) if can_be_found(function) else None

@@ -26,8 +26,8 @@ from evercurrent.objects.classes.building import write_rows
 from evercurrent.objects.classes.class_source import Traits
 from evercurrent.objects.classes.structs import OwnedStruct
 from evercurrent.objects.collections.owned import Owned, OwnedBag
-from evercurrent.objects.collections.referrers import mentioned, strip, take_out
-from evercurrent.objects.model.handles import Object, gone
+from evercurrent.objects.collections.referrers import objects_in, strip, take_out
+from evercurrent.objects.model.handles import Object, gone_error
 from evercurrent.objects.model.kinds import Field, Kind
 from evercurrent.objects.model.values import Function, outside
 from evercurrent.objects.model.work import Work
@@ -68,7 +68,7 @@ class Nothing:
     """What readers of objects in the process would be: on Spark every change is a version."""
 
     columns: dict[str, frozenset[int]] = {}  # noqa: RUF012
-    told: frozenset[str] = frozenset()
+    notified: frozenset[str] = frozenset()
 
 
 class StoredSession:
@@ -165,8 +165,8 @@ class StoredSpace(Space):
                 f.get = self._getter(f)
                 f.inside = row_value(f.inside)
             write_rows(kind)
-            told = frozenset(range(len(kind.sheets)))
-            self.rewrite(kind, Traits(told=told))
+            notified = frozenset(range(len(kind.sheets)))
+            self.rewrite(kind, Traits(notified=notified))
 
     def remove(self, schema: Schema) -> None:
         lost = [kind for name, kind in self.kinds.items() if name not in schema.classes]
@@ -186,7 +186,7 @@ class StoredSpace(Space):
         def get(thing: Any) -> Any:
             self.fresh()
             if thing._gone:
-                raise gone(thing)
+                raise gone_error(thing)
             found = held(thing)
             if found is None or not isinstance(f.type, Struct):
                 return found
@@ -410,7 +410,7 @@ class StoredSpace(Space):
             held = f.slot.__get__(owner)
         elif type(held) is Pointer:
             held = f.slot.__get__(owner) if held.oid == thing.oid else None
-        if held is not None and thing in mentioned(f.type, held):
+        if held is not None and thing in objects_in(f.type, held):
             work.touch(owner)
             f.slot.__set__(owner, strip(held, thing))
 
