@@ -13,12 +13,6 @@ ROOT = Path(__file__).resolve().parents[2] / "src" / "evercurrent"
 MOST_LINES_OF_A_FILE = 400
 MOST_LINES_OF_A_FUNCTION = 60
 LONG_FILES = {
-    "calculus/evaluate.py",
-    "delta/graph.py",
-    "engine/live/core.py",
-    "engine/live/emit.py",
-    "term/functions/collections/arrays.py",
-    "term/functions/numbers/arithmetic.py",
     "warehouse/database.py",
     "warehouse/objects/stored_objects.py",
 }

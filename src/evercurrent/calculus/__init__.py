@@ -1,19 +1,20 @@
 """Monoid comprehensions.
 
+bindings       variables bound to records: indexes and memos of the evaluator
 codec          queries as JSON, and back
 comparing      comparisons of rows in three-valued logic
 evaluate       the reference semantics: what a query returns, from scratch
 event_reading  what a query reads of a schema, as the events that change it; `events` says what they are good for
 events         the events that can change a view, and the plan for each
 frames         window frames
-grouping       GROUP BY        windows, frames   window functions
+grouping       GROUP BY, ROLLUP, CUBE, GROUPING SETS
 inline         views that are not kept
 laws           the laws of the normal form, one function each
 monotone       where a recursive relation may be read
 nodes          queries, qualifiers, and queries inside terms
 normalize      the list of laws and its driver
-paths          paths
-recursion      fixpoints       comparing         rows in three-valued logic
+paths          paths through references, as outer generators over extents
+recursion      fixpoints
 schedule       how the evaluator reads a comprehension: filters early, equalities as lookups
 scope          free variables, substitution, renaming apart
 show           queries as text

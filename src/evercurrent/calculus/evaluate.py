@@ -13,10 +13,10 @@ a query by the values that they are looked up by (`schedule`), and values of a n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from evercurrent.calculus import grouping
+from evercurrent.calculus.bindings import EMPTY, Binding, Entry, Index, Memo, bound
 from evercurrent.calculus.comparing import equal_rows, quantify
 from evercurrent.calculus.nodes import (
     Comprehension,
@@ -50,9 +50,6 @@ from evercurrent.term.build import conjuncts
 from evercurrent.term.evaluate import Environment, compile_in
 from evercurrent.term.nodes import Nested, Term, Variable
 
-Entry = tuple[Row, int]
-Binding = tuple[Environment, int]
-EMPTY = Environment()
 RelationSource = Callable[[str], Iterable[Entry]]
 
 
@@ -186,7 +183,7 @@ class Evaluator:
     def full_outer(self, query: FullOuter, env: Environment) -> Iterator[Entry]:
         left, right = query.left_variable.name, query.right_variable.name
         lookups, within = split_equalities(right, conjuncts(query.on))
-        index = Index(self, right, tuple(own for own, _ in lookups), self.source(query.right, env))
+        index = Index(self.record, right, tuple(own for own, _ in lookups), self.source(query.right, env))
         unmatched = dict(self.rows(query.right, env).items())
         for l_row, l_weight in self.source(query.left, env):
             matched = False
@@ -277,10 +274,10 @@ class Evaluator:
         own = tuple(own for own, _ in step.lookups)
         keeper = self.keeper(source)
         if keeper is None:
-            return Index(self, variable.name, own, self.stream(source, env))
+            return Index(self.record, variable.name, own, self.stream(source, env))
         found = keeper.indexes.get(id(step))
         if found is None:
-            found = Index(keeper, variable.name, own, keeper.rows(source, EMPTY).items())
+            found = Index(keeper.record, variable.name, own, keeper.rows(source, EMPTY).items())
             keeper.indexes[id(step)] = found
         return found
 
@@ -394,31 +391,3 @@ class Evaluator:
         if found is None:
             found = keeper.null_rows[id(query)] = [row for row, _ in rows.items() if None in row]
         return found
-
-
-def bound(env: Environment, name: str, value: Row | None) -> Environment:
-    return Environment(env.columns, {**env.variables, name: value})
-
-
-@dataclass(slots=True)
-class Memo:
-    """Values of a nested query by the values of what it reads from around it."""
-
-    paths: tuple[Term, ...]
-    values: dict[Row, Any] = field(default_factory=dict)
-
-
-class Index:
-    """The records of a source, by the values of some terms over its variable; a NULL among them is never found."""
-
-    def __init__(
-        self, evaluator: Evaluator, variable: str, own: tuple[Term, ...], entries: Iterable[Entry]
-    ) -> None:
-        self.buckets: dict[Row, list[Entry]] = {}
-        for row, weight in entries:
-            key = evaluator.record(own, bound(EMPTY, variable, row))
-            if None not in key:
-                self.buckets.setdefault(key, []).append((row, weight))
-
-    def find(self, key: Row) -> list[Entry]:
-        return [] if None in key else self.buckets.get(key, [])

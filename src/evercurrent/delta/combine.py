@@ -10,9 +10,24 @@ from dataclasses import replace
 from evercurrent.algebra.nodes import Plan, Scan, Select, columns
 from evercurrent.algebra.walk import children
 from evercurrent.delta.blocks import Block, Source, equated, names_of, replace_columns
+from evercurrent.delta.definitions import Feed, SumOf, canonical, digest, field_names, hint
 from evercurrent.delta.program import Explode
 from evercurrent.term.build import conjunction, conjuncts, equate
 from evercurrent.term.nodes import Column, Literal, Term
+from evercurrent.term.nullable import nullable
+
+
+def sum_of(blocks: list[Block], like: tuple[Column, ...], kept: bool) -> SumOf:
+    """Returns the relation that adds these blocks up, with columns like the given ones."""
+    feeds = tuple(Feed(b, b.outputs) for b in blocks)
+    names = field_names(blocks[0].outputs, blocks[0]) if len(blocks) == 1 else positions(like)
+    own = tuple(
+        Column(n, c.type, c.nullable if not blocks else any(nullable(b.outputs[i]) for b in blocks))
+        for i, (n, c) in enumerate(zip(names, like, strict=True))
+    )
+    text = "\n".join(map(canonical, feeds)) + str([c.type for c in own])
+    name = f"{hint(feeds)}~sum{digest(text, str(kept))}"
+    return SumOf(name, own, feeds, kept)
 
 
 def positions(like: tuple[Column, ...]) -> tuple[str, ...]:

@@ -48,11 +48,11 @@ from evercurrent.delta.combine import (
     guard,
     is_bare,
     nulls,
-    positions,
     product,
     relations,
     restrict,
     split_equalities,
+    sum_of,
     whole,
 )
 from evercurrent.delta.definitions import (
@@ -61,17 +61,13 @@ from evercurrent.delta.definitions import (
     FixpointOf,
     Keys,
     LoopOf,
-    SumOf,
     TableOf,
-    canonical,
     digest,
-    field_names,
-    hint,
 )
 from evercurrent.delta.keyed import (
     aggregate_relation,
     distinct_relation,
-    is_unique,
+    keys_of_sum,
     ranked_relation,
     setop_relation,
     window_relation,
@@ -136,31 +132,9 @@ class Graph:
 
     def sum(self, blocks: list[Block], like: tuple[Column, ...], kept: bool = False) -> str:
         """The relation that adds these blocks up."""
-        feeds = tuple(Feed(b, b.outputs) for b in blocks)
-        names = field_names(blocks[0].outputs, blocks[0]) if len(blocks) == 1 else positions(like)
-        own = tuple(
-            Column(n, c.type, c.nullable if not blocks else any(nullable(b.outputs[i]) for b in blocks))
-            for i, (n, c) in enumerate(zip(names, like, strict=True))
-        )
-        text = "\n".join(map(canonical, feeds)) + str([c.type for c in own])
-        name = f"{hint(feeds)}~sum{digest(text, str(kept))}"
-        self.define(SumOf(name, own, feeds, kept), self.block_keys(blocks, names))
-        return name
-
-    def block_keys(self, blocks: list[Block], names: tuple[str, ...]) -> Keys:
-        """Keys of a single block: a source's key that is in the output and determines the other sources' rows."""
-        if len(blocks) != 1 or blocks[0].explodes:
-            return ()
-        (block,) = blocks
-        where = {t.name: n for t, n in zip(block.outputs, names, strict=True) if isinstance(t, Column)}
-        found = []
-        for source in block.sources:
-            by_field = dict(zip(source.fields, source.columns, strict=True))
-            for key in self.keys.get(source.relation, ()) if source.mode == "inner" else ():
-                terms = tuple(by_field[f] for f in key)
-                if all(t.name in where for t in terms) and is_unique(Feed(block, terms), self.keys):
-                    found.append(tuple(where[t.name] for t in terms))
-        return tuple(dict.fromkeys(found))
+        definition = sum_of(blocks, like, kept)
+        self.define(definition, keys_of_sum(blocks, definition.columns, self.keys))
+        return definition.name
 
     # --- plans as sums of blocks ---------------------------------------------------------------------------
 

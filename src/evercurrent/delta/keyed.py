@@ -241,6 +241,22 @@ def is_unique(f: Feed, keys: KeysOf) -> bool:
     return True
 
 
+def keys_of_sum(blocks: list[Block], columns: tuple[Column, ...], keys: KeysOf) -> Keys:
+    """Returns the keys of a single block: a source's key that is in the output and determines the other sources' rows."""
+    if len(blocks) != 1 or blocks[0].explodes:
+        return ()
+    (block,) = blocks
+    where = {t.name: c.name for t, c in zip(block.outputs, columns, strict=True) if isinstance(t, Column)}
+    found = []
+    for source in block.sources:
+        by_field = dict(zip(source.fields, source.columns, strict=True))
+        for key in keys.get(source.relation, ()) if source.mode == "inner" else ():
+            terms = tuple(by_field[f] for f in key)
+            if all(t.name in where for t in terms) and is_unique(Feed(block, terms), keys):
+                found.append(tuple(where[t.name] for t in terms))
+    return tuple(dict.fromkeys(found))
+
+
 def make_state(
     columns_: tuple[Column, ...],
     dependents: tuple[Column, ...],

@@ -13,7 +13,7 @@ from typing import Any
 
 from evercurrent.data.types import Integer, Type
 from evercurrent.data.values import NAN, float32
-from evercurrent.term.functions.collections import arrays, lambdas, maps
+from evercurrent.term.functions.collections import arrays, lambdas, maps, sequences
 from evercurrent.term.functions.failures import division_by_zero, overflow
 from evercurrent.term.functions.function import Function, Types
 from evercurrent.term.functions.numbers import arithmetic, bits, numeric, ring, rounding
@@ -37,6 +37,7 @@ FAMILIES = (
     date_texts.FUNCTIONS,
     times.FUNCTIONS,
     arrays.FUNCTIONS,
+    sequences.FUNCTIONS,
     maps.FUNCTIONS,
     lambdas.FUNCTIONS,
     ring.RING,

@@ -18,5 +18,6 @@ scope             the names in scope while a rule of the live engine is written
 share             rules that begin alike share their beginning
 steps             what can be said of rules before they are written
 triggers          the fast triggers as Python source
+variant           the compiled functions for one set of watched relations
 writes            adding to a state, as source
 """

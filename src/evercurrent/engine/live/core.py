@@ -6,16 +6,16 @@ such sets in their life.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from evercurrent.data.zset import Row, ZSet
+from evercurrent.data.zset import Row
 from evercurrent.delta.analyses.deferral import deferred, lone_rows
 from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, State
 from evercurrent.delta.terms import terms_of
 from evercurrent.engine.live.borrowed_states import Loan
-from evercurrent.engine.live.emit import Emitter, signed
+from evercurrent.engine.live.emit import Emitter
 from evercurrent.engine.live.keyed import is_unit
 from evercurrent.engine.live.layout import Layout, Storage, lay_out
 from evercurrent.engine.live.plan import plan_for, reachable
@@ -24,12 +24,11 @@ from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint
 from evercurrent.engine.live.runtime.journal import Entry, undo
 from evercurrent.engine.live.runtime.ordered import Groups
 from evercurrent.engine.live.triggers import Triggers
+from evercurrent.engine.live.variant import Variant
 from evercurrent.errors import EvercurrentError
 from evercurrent.term.emit.load import forget, load
 from evercurrent.term.failing import can_fail
 from evercurrent.term.walk import columns_of
-
-Run = Callable[[Iterable[tuple[Row, int]]], None]
 
 Phase = Literal["settled", "moving", "ahead"]
 """Settled: as committed. Moving: a transaction, or what undoes it, is under way or was stopped. Ahead: it is applied, and neither
@@ -126,7 +125,7 @@ class Core:
             namespace = dict(self.emitter.namespace.objects)
             source = "\n".join(pieces.values())
             self.files.append(load(source, namespace, f"{len(self.program.relations)} relations"))
-            found = self._variants[(watched, journal)] = Variant(self, namespace, pieces, watched)
+            found = self._variants[(watched, journal)] = Variant(self.emitter, namespace, pieces, watched)
         return found
 
     def transactions(self, watch: Collection[str]) -> Variant:
@@ -328,80 +327,8 @@ def restore(table: dict[Any, Any], content: dict[Any, Any]) -> None:
     table.update(content)
 
 
-NOTHING: tuple[Run | None, Callable[[], None]] = (None, lambda: None)
-"""For inputs that the program does not know."""
-
-
 def unread(*columns: Any) -> None:
     """The trigger of a table that no view reads."""
-
-
-class Variant:
-    """The functions for one set of watched relations."""
-
-    def __init__(
-        self, core: Core, namespace: dict[str, Any], pieces: dict[str, str], watched: frozenset[str]
-    ) -> None:
-        self.core, self.namespace, self.pieces = core, namespace, pieces
-        numbers = core.emitter.numbers
-        inputs = [r.name for r in core.program.relations if isinstance(r, Input)]
-        self.inputs: list[tuple[str, Run | None]] = [(n, namespace.get(f"run_{numbers[n]}")) for n in inputs]
-        self.alone: dict[str, tuple[Run | None, Callable[[], None]]] = {
-            n: (run, namespace[f"finish_{numbers[n]}"]) for n, run in self.inputs
-        }
-        self.finish: Callable[[], None] = namespace["finish"]
-        self.flush: Callable[[], None] = namespace["flush"]
-        self.watched = [(numbers[n], n, n in self.alone) for n in watched if n in numbers]
-        self.out = core.emitter.out
-
-    def run(self, name: str, rows: Iterable[tuple[Row, int]]) -> None:
-        run = self.alone[name][0]
-        if run is not None:
-            run(rows)
-
-    def transact(
-        self,
-        deltas: Mapping[str, ZSet | Iterable[tuple[Row, int]]],
-        together: Mapping[str, Mapping[Row, int]],
-    ) -> dict[str, ZSet]:
-        """Runs deletions, children before parents; the parts `together`; insertions, parents before children; what is derived."""
-        if self.out:
-            self.out.clear()
-        changes = {n: d if isinstance(d, ZSet) else ZSet(d) for n, d in deltas.items()}
-        if len(changes) == 1:
-            ((name, delta),) = changes.items()
-            run, finish = self.alone.get(name, NOTHING)
-            if run is not None and delta.weights:
-                run(signed(delta.weights) if len(delta.weights) > 1 else delta.weights.items())
-                finish()
-        else:
-            parts = changes
-            if together:
-                parts = {n: without(d, together[n]) if n in together else d for n, d in changes.items()}
-            for name, run in reversed(self.inputs):
-                if run is not None and name in parts:
-                    run([item for item in parts[name].weights.items() if item[1] < 0])
-            for name, rows in together.items():
-                self.run(name, signed(rows))
-            for name, run in self.inputs:
-                if run is not None and name in parts:
-                    run([item for item in parts[name].weights.items() if item[1] > 0])
-            self.finish()
-        return {name: self._moved(n, name, changes, given) for n, name, given in self.watched}
-
-    def _moved(self, n: int, name: str, changes: dict[str, ZSet], given: bool) -> ZSet:
-        delta = ZSet()
-        if given:
-            return changes.get(name, delta)
-        delta.weights = self.out.get(n, delta.weights)
-        return delta
-
-
-def without(delta: ZSet, rows: Mapping[Row, int]) -> ZSet:
-    """A delta without these rows."""
-    result = ZSet()
-    result.weights = {row: weight for row, weight in delta.weights.items() if row not in rows}
-    return result
 
 
 FAILING = frozenset(("single", "sum", "avg"))

@@ -46,31 +46,12 @@ from evercurrent.engine.live.plan import (
     reachable,
 )
 from evercurrent.engine.live.rules import Place, Sink, write_rules
+from evercurrent.engine.live.runtime.deltas import difference, gather, signed
 from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint, LoopRules, empty
-from evercurrent.engine.live.runtime.ordered import Groups, difference
+from evercurrent.engine.live.runtime.ordered import Groups
 from evercurrent.term.emit.scope import Locals
 from evercurrent.term.emit.writer import Namespace, Writer, remark
 from evercurrent.term.function_table import NAMES
-
-
-def signed(delta: Mapping[Any, int]) -> list[tuple[Any, int]]:
-    """The entries of a delta, what goes before what comes (law L10)."""
-    items = list(delta.items())
-    if len(items) > 1 and min(delta.values()) < 0:
-        items.sort(key=_is_positive)
-    return items
-
-
-def _is_positive(item: tuple[Any, int]) -> bool:
-    return item[1] > 0
-
-
-def gather(out: dict[int, dict[Any, int]], n: int, delta: dict[Any, int]) -> None:
-    """Add a delta to what a watched relation has moved by; one inside a loop moves in several rounds."""
-    if n in out:
-        difference(delta, {}, out[n])
-    else:
-        out[n] = dict(delta)
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 additions   sums and counts that only DISTINCT or an unusual type keeps from being plain sums; and the bits of integers
 aggregates  one value of a group that is not a sum: min, median, collect_list, ...
 best        the first row of a group in some order
+deltas      deltas in order, added up, subtracted
 fixpoint    relations that are defined through each other
 folds       user-defined aggregates
 index       buckets of secondary indexes: a pair inline, a dictionary from two on

@@ -153,14 +153,3 @@ class Groups:
     def rows(self) -> Iterator[tuple[Row, int]]:
         for key in list(self.groups):
             yield from self.output(key).items()
-
-
-def difference(new: Weights, old: Weights, into: Weights) -> None:
-    """Add `new - old` to a Z-set."""
-    for weights, sign in ((old, -1), (new, 1)):
-        for row, weight in weights.items():
-            total = into.get(row, 0) + sign * weight
-            if total:
-                into[row] = total
-            else:
-                into.pop(row, None)
