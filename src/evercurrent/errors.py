@@ -53,7 +53,12 @@ class UnsupportedError(EvercurrentError):
 
 
 class EvaluationError(EvercurrentError):
-    """The data made an expression fail; the transaction is undone."""
+    """The data made an expression fail; the transaction is undone.
+
+    `relations` are those that an engine was computing, by their names in its program; nothing that users see.
+    """
+
+    relations: frozenset[str] = frozenset()
 
 
 class ConstraintError(EvercurrentError):

@@ -1,31 +1,46 @@
-"""Says which view failed, and for which row, when the data make an expression fail.
+"""Says which view failed, in which expression and for which row, when the data make an expression fail.
 
 The compiled functions of all views run together and do not know for whom they work; that costs them nothing. After a failure the
 views that read what was changed are evaluated one by one, first over the inserted rows alone:
 
     view ratio: division by zero
       for the row {'id': 101, 'x': 5, 'y': 0} of t
-      defined as SELECT id, x / y AS q FROM t
+    line 1, column 33
+      CREATE VIEW ratio AS SELECT id, x / y AS q FROM t
+                                      ^^^^^
 
-Law. What is raised is the same error, with the same message at its end. Where nobody can be found to blame in time (many rows,
-tables that are not stored) it says which tables were changed.
+The expression is the one without which the view does not fail, and whose operands do not fail. Where there is none, or it has no
+place in a text, the whole definition is shown.
+
+Law. What is raised is an EvaluationError whose first line ends in the message of the failure. Where nobody can be found to blame in
+time (many rows, tables that are not stored) it says which tables were changed, or which views were being computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import cast
 
 from evercurrent.calculus.nodes import Query
+from evercurrent.calculus.walk import nodes as nodes_of
+from evercurrent.calculus.walk import rewrite
+from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables, view_order
+from evercurrent.catalog.lookup import require_table
 from evercurrent.catalog.nodes import Assertion, View
+from evercurrent.data.types import BOOLEAN
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.design.evaluation import run_query
 from evercurrent.errors import EvaluationError, EvercurrentError
 from evercurrent.rows.conversion import give_row
-
-if TYPE_CHECKING:
-    from evercurrent.session.session import Session
+from evercurrent.source import Place
+from evercurrent.term.failing import fails_itself
+from evercurrent.term.nodes import Apply, Call, Case, Cast, Lambda, Literal, Term, Variable
+from evercurrent.term.show import show
+from evercurrent.term.walk import children
 
 Contents = Callable[[str], ZSet]
 
@@ -33,82 +48,167 @@ MANY = 100_000
 """Views over more rows than this are not evaluated again."""
 SOME = 256
 """So many inserted rows are tried one by one."""
+SECONDS = 2.0
+"""After this time no further expression is tried."""
 LONG = 200
 
 
-def blame(session: Session, error: EvaluationError, deltas: Mapping[str, ZSet]) -> EvaluationError:
-    """Returns the error with the view, its definition and the row that it failed for. `deltas` are by exact names of tables.
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a database looks like to the failing transaction: its rows are in the tables.
 
-    The stores hold the rows of the failing transaction.
+    `count` says how many rows a table has, by its lower-case name; `rows` has them, by the exact name.
+    """
+
+    catalog: Catalog
+    count: Callable[[str], int]
+    rows: Contents
+
+
+def blame(
+    scene: Scene,
+    error: EvaluationError,
+    deltas: Mapping[str, ZSet],
+    among: Iterable[str] | None = None,
+) -> EvaluationError:
+    """Returns the error with the view, the expression and the row that it failed for. `deltas` are by exact names of tables.
+
+    `among`: the names of the views that were being computed, if that is known.
     """
     touched = {name.lower() for name in deltas}
-    catalog = session.catalog
-    nodes: list[View | Assertion] = [v for v in view_order(catalog) if not v.inline]
-    nodes += catalog.assertions.values()
+    catalog = scene.catalog
+    views = [v for v in view_order(catalog) if not v.inline]
+    nodes: list[View | Assertion] = [v for v in views if among is None or v.name in among]
+    if among is None:
+        nodes += catalog.assertions.values()
     suspects = []
     for node in nodes:
         read = base_tables(catalog, frozenset(node.uses))
-        if touched & read and sum(len(session.stores[t]) for t in read) <= MANY:
+        if touched & read and sum(map(scene.count, read)) <= MANY:
             suspects.append(node)
     for message in (error.message, None):  # the evaluator may say it in other words
         for node in suspects:
-            found = _fails(session, node, deltas, message)
+            found = _find_failure(scene, node, deltas, message)
             if found is not None:
-                return _name_view(session, node, error, found)
-    changed = ", ".join(sorted(deltas))
-    return _with(error, f"{error.message} (while {changed} changed)")
+                return _name_view(scene, node, error, found)
+    known = sorted({n.name.partition("\0")[0] for n in nodes}) if among is not None else []
+    if known:
+        kind = "view" if len(known) == 1 else "one of the views"
+        return _replace_message(error, f"{kind} {_shorten(', '.join(known))}: {error.message}")
+    changed = f" (while {', '.join(sorted(deltas))} changed)" if deltas else ""
+    return _replace_message(error, error.message + changed)
 
 
-Found = tuple[str, Row] | tuple[()]
-"""The table and the row for which a view fails; empty, where it takes several rows."""
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How a view fails: over which contents of tables, and for which row of which table if one is enough."""
+
+    tables: Contents
+    row: tuple[str, Row] | None = None
 
 
-def _fails(
-    session: Session, node: View | Assertion, deltas: Mapping[str, ZSet], message: str | None
-) -> Found | None:
-    """Whether the view fails with this message (or any), over an inserted row or over all rows. None: it does not."""
-
-    def fails(tables: Contents) -> bool:
-        try:
-            run_query(cast(Query, node.query), session.catalog, tables)
-        except EvaluationError as other:
-            return message is None or other.message == message
-        except EvercurrentError:  # rows that are not stored, say
-            return False
+def _fails(scene: Scene, query: Query, tables: Contents, message: str | None) -> bool:
+    """Whether the query fails with this message, or with any."""
+    try:
+        run_query(query, scene.catalog, tables)
+    except EvaluationError as other:
+        return message is None or other.message == message
+    except EvercurrentError:  # rows that are not stored, say
         return False
+    return False
+
+
+def blame_read(scene: Scene, error: EvaluationError) -> EvaluationError:
+    """Returns the error of views that are computed when they are read, with the view, the expression and the row."""
+    deltas = {}
+    for table in scene.catalog.tables.values():
+        if scene.count(table.name.lower()) <= MANY:
+            with suppress(EvercurrentError):  # its rows are not stored
+                deltas[table.name] = scene.rows(table.name)
+    found = blame(scene, error, deltas)
+    return found if found.message.startswith(("view ", "assertion ")) else error
+
+
+def _find_failure(
+    scene: Scene, node: View | Assertion, deltas: Mapping[str, ZSet], message: str | None
+) -> Failure | None:
+    """Returns how the view fails with this message (or any), over one inserted row, those of a table, or all rows."""
+    query = cast(Query, node.query)
 
     def instead(table: str, rows: list[Row]) -> Contents:
         only = ZSet((row, 1) for row in rows)
-        return lambda name: only if name == table else session.table_rows(name)
+        return lambda name: only if name == table else scene.rows(name)
 
     for table, delta in deltas.items():
         inserted = [row for row, weight in delta.items() if weight > 0]
-        if inserted and fails(instead(table, inserted)):
+        if inserted and _fails(scene, query, instead(table, inserted), message):
             for row in inserted[:SOME]:
-                if fails(instead(table, [row])):
-                    return table, row
-            return ()
-    return () if fails(session.table_rows) else None
+                alone = instead(table, [row])
+                if _fails(scene, query, alone, message):
+                    return Failure(alone, (table, row))
+            return Failure(instead(table, inserted))
+    return Failure(scene.rows) if _fails(scene, query, scene.rows, message) else None
+
+
+def _find_expression(scene: Scene, query: Query, failure: Failure) -> Term | None:
+    """Returns the outermost expression whose operands do not fail, and without which the query does not fail."""
+    found = [n for n in nodes_of(query) if isinstance(n, Call | Cast | Apply) and fails_itself(n)]
+    until = time.monotonic() + SECONDS
+    try:
+        for term in dict.fromkeys(found):
+            if time.monotonic() > until:
+                return None
+            cures = (_replace(query, term, other) for other in _without(term))
+            if not any(_fails(scene, q, failure.tables, None) for q in cures):
+                return term
+    except Exception:  # a query that no front end makes: it says nothing
+        return None
+    return None
+
+
+def _without(term: Term) -> Iterator[Term]:
+    """NULL instead of a term, and the same after each of its operands was evaluated."""
+    missing = Literal(None, term.type)
+    yield missing
+    for part in children(term):
+        if not isinstance(part, Lambda | Literal | Variable):
+            yield Case(((Call("is_null", (part,), BOOLEAN), missing),), missing, term.type)
+
+
+def _replace(query: Query, term: Term, other: Term) -> Query:
+    return rewrite(query, lambda q: q, lambda t: other if t == term else t)
+
+
+def _place_in(term: Term | None, text: str) -> Place | None:
+    """The place of an expression in the text of its view; that of what is cast for a cast."""
+    while isinstance(term, Cast):
+        term = term.of
+    place = term.place if isinstance(term, Call) else None
+    return place if place is not None and text.strip() and text.strip() in place.text else None
 
 
 def _name_view(
-    session: Session, node: View | Assertion, error: EvaluationError, found: Found
+    scene: Scene, node: View | Assertion, error: EvaluationError, failure: Failure
 ) -> EvaluationError:
     kind = "view" if isinstance(node, View) else "assertion"
     lines = [f"{kind} {node.name.partition(chr(0))[0]}: {error.message}"]
-    if found:
-        table, row = found
-        fields = session.table(table).fields
+    if failure.row is not None:
+        table, row = failure.row
+        fields = require_table(scene.catalog, table).fields
         shown = {f.name: value for f, value in zip(fields, give_row(fields, row), strict=True)}
-        lines.append(f"  for the row {_short(repr(shown))} of {table}")
-    if node.text:
-        lines.append(f"  defined as {_short(' '.join(node.text.split()))}")
-    return _with(error, "\n".join(lines))
+        lines.append(f"  for the row {_shorten(repr(shown))} of {table}")
+    expression = _find_expression(scene, cast(Query, node.query), failure)
+    place = _place_in(expression, node.text)
+    if expression is not None and place is None:
+        lines.append(f"  in {_shorten(show(expression))}")
+    if node.text and place is None:
+        lines.append(f"  defined as {_shorten(' '.join(node.text.split()))}")
+    return _replace_message(error, "\n".join(lines), place)
 
 
-def _with(error: EvaluationError, message: str) -> EvaluationError:
-    return EvaluationError(message, place=error.place, hint=error.hint)
+def _replace_message(error: EvaluationError, message: str, place: Place | None = None) -> EvaluationError:
+    return EvaluationError(message, place=place or error.place, hint=error.hint)
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= LONG else f"{text[:LONG]} ..."

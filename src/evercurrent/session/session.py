@@ -43,7 +43,7 @@ from evercurrent.rows.conversion import RowReader, give_rows, row_writer
 from evercurrent.rows.row_rules import SAMPLE, RowRules
 from evercurrent.rows.store import Reference, Store
 from evercurrent.rows.subscriptions import Callback, Change, Subscribers, Subscription, When
-from evercurrent.session.blame import blame
+from evercurrent.session.blame import Scene, blame, blame_read
 from evercurrent.session.maintenance import Maintenance
 from evercurrent.session.transactions import Block, Transaction
 
@@ -133,7 +133,7 @@ class Session:
                     named, self.table_rows, self._watched_relations(), verdict
                 )
             except EvaluationError as error:
-                raise blame(self, error, named) from error
+                raise blame(self.scene(), error, named) from error
             if view_deltas:
                 self._check_assertions(view_deltas)
             if self.subscribers.watched:
@@ -247,6 +247,10 @@ class Session:
 
     # --- reading -------------------------------------------------------------------------------------------
 
+    def scene(self) -> Scene:
+        """The database as it is now, for finding out what failed."""
+        return Scene(self.catalog, lambda table: len(self.stores[table]), self.table_rows)
+
     def table_rows(self, name: str) -> ZSet:
         """The committed rows of a table, by its name."""
         return self.contents_of(self.stores[name.lower()])
@@ -266,6 +270,12 @@ class Session:
         rows = self.table_rows(name)
         return rows if pending is None else rows + pending.delta
 
+    def _committed_rows(self, view: str) -> ZSet:
+        try:
+            return self.maintenance.rows(view)
+        except EvaluationError as error:  # a view that is computed when it is read
+            raise blame_read(self.scene(), error) from error
+
     def view_rows(self, name: str, pending: bool = False) -> ZSet:
         """The rows of a view, by its exact name: as committed, or as the open transaction would have them."""
         view = self.catalog.view(name)
@@ -277,10 +287,10 @@ class Session:
                 lambda part: self.view_rows(part, pending),
             )
         if not pending or self.transaction is None or self.committing is not None:
-            return self.maintenance.rows(name)
+            return self._committed_rows(name)
         deltas = self.transaction.deltas()
         if not deltas:
-            return self.maintenance.rows(name)
+            return self._committed_rows(name)
         try:
             examine(self.stores, self.rules, deltas, self.children)
         except ConstraintError:

@@ -14,19 +14,23 @@ from evercurrent.term.walk import children
 
 
 def can_fail(term: Term) -> bool:
+    return fails_itself(term) or any(can_fail(t) for t in children(term))
+
+
+def fails_itself(term: Term) -> bool:
+    """Whether the outermost operation of a term can raise an error."""
     match term:
         case Call(function="add" | "sub" | "mul", type=Float() | Decimal()) if never_overflows(term):
-            pass
+            return False
         case Call(function=name):
             function = find(name)
-            if function is None or function.fails:
-                return True
+            return function is None or function.fails
         case Apply():
             return True
         case Cast(of, type, strict):
-            if strict and cast_fails(of.type, type):
-                return True
-    return any(can_fail(t) for t in children(term))
+            return strict and cast_fails(of.type, type)
+        case _:
+            return False
 
 
 def never_overflows(sum_or_product: Call) -> bool:

@@ -34,7 +34,7 @@ from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.log import Snapshot
 from evercurrent.engine.spark.storage.store_names import StoreName, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.errors import QueryError, TransactionError
+from evercurrent.errors import EvaluationError, QueryError, TransactionError
 from evercurrent.locking.lock import Hold, Lock
 from evercurrent.rows.constraints import children_of, examine
 from evercurrent.rows.conversion import RowReader
@@ -48,6 +48,7 @@ from evercurrent.warehouse.changes.touched_rows import Partial
 from evercurrent.warehouse.deferred.catch_up import current, moved_for_watchers, new_segments, with_watched
 from evercurrent.warehouse.deferred.deferred_relations import Waiting, put_by, rows_of
 from evercurrent.warehouse.definitions.called_functions import require_functions
+from evercurrent.warehouse.maintenance.blame import blame_batch
 from evercurrent.warehouse.maintenance.notifications import changes_of
 from evercurrent.warehouse.maintenance.progress import Progress
 from evercurrent.warehouse.maintenance.retry import again
@@ -189,7 +190,10 @@ class Core:
         `beside` are segments for stores that no program reads; `quarantined` says how many changes were set aside.
         """
         judged = self.engine.pool.read_bytes - self.engine.pool.marked
-        moved, runs = self.moved(inputs)
+        try:
+            moved, runs = self.moved(inputs)
+        except EvaluationError as error:
+            raise blame_batch(self, error, inputs) from error
         moved.added |= beside or {}
         steps = {**steps, "program": sum(r.seconds for r in moved.reports.values())}
         self.require_assertions(moved.deltas)

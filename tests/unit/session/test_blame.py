@@ -65,3 +65,30 @@ def test_where_nobody_can_be_evaluated_again(monkeypatch: pytest.MonkeyPatch) ->
     db = database()
     with pytest.raises(ec.EvaluationError, match=r"division by zero \(while t changed\)"):
         db.table("t").insert((100, 1, 0))
+
+
+def test_the_expression_and_not_one_of_its_operands() -> None:
+    db = ec.connect()
+    db.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, x BIGINT, y BIGINT, s STRING)")
+    db.execute("CREATE VIEW v AS SELECT id,\n  abs((x + 1) / (y - 1)) AS q, cast(s AS INT) AS c FROM t")
+    with pytest.raises(ec.EvaluationError, match="view v: division by zero") as caught:
+        db.table("t").insert((1, 2, 1, "7"))
+    place = caught.value.place
+    assert place is not None and place.text[place.start : place.end] == "x + 1) / (y - 1"
+    assert "defined as" not in str(caught.value)
+    with pytest.raises(ec.EvaluationError, match="view v: 'x' cannot be cast to INT") as caught:
+        db.table("t").insert((1, 2, 3, "x"))
+    assert "in cast(t.s as INT)" in str(caught.value)
+
+
+@pytest.mark.parametrize("mode", ["lazy", "hybrid"])
+def test_views_that_fail_when_they_are_read(mode: Any) -> None:
+    db = ec.connect()
+    db.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, x BIGINT, y BIGINT)")
+    db.execute("CREATE VIEW sound AS SELECT x, COUNT(*) AS n FROM t GROUP BY x", mode=mode)
+    db.execute("CREATE VIEW v AS SELECT x, SUM(10 / y) AS q FROM t GROUP BY x", mode=mode)
+    with pytest.raises(ec.EvaluationError, match="view v: division by zero") as caught:
+        db.table("t").insert([(1, 1, 1), (2, 1, 0)])
+        db.view("v").rows()
+    assert "for the row {'id': 2, 'x': 1, 'y': 0} of t" in str(caught.value)
+    assert "^^^^^^" in str(caught.value)

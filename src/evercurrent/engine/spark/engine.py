@@ -128,28 +128,33 @@ class Engine:
         if self.strategy == "driver" or small:
             allowed = self.pool.budget = RECURSION_ENTRIES if recursive else BATCH_ENTRIES
             before = self.pool.read_bytes
+            alone = DriverRun(program, self.folder, self.pool, stores, beginning=beginning, held=held)
             try:
-                alone = DriverRun(program, self.folder, self.pool, stores, beginning=beginning, held=held)
                 alone.seed(given)
                 outcome = alone.execute(inputs)
                 read = self.pool.read_bytes - before
                 seconds = time.perf_counter() - begin
                 return outcome, Report("driver", f"{rows} changed rows", rows, read, 0, seconds)
+            except EvaluationError as problem:
+                problem.relations = alone.working
+                raise
             except TooLarge:
                 reason = f"the change touches more than {allowed} entries"
                 work = max(rows, allowed) if recursive else rows  # what a recursion makes shows in no input
         elif self.strategy == "spark":
             reason = "asked for"
         workshop = self.workshop(work)
+        if beginning and workshop.large and not stores:
+            run: Run = Build(program, workshop, keep=keep, held=held)
+        else:
+            run = Run(program, workshop, stores, beginning=beginning, held=held)
         try:
-            if beginning and workshop.large and not stores:
-                run: Run = Build(program, workshop, keep=keep, held=held)
-            else:
-                run = Run(program, workshop, stores, beginning=beginning, held=held)
             run.seed(given)
             outcome = run.execute(inputs)
         except FAILURES as problem:
-            raise EvaluationError(str(problem).splitlines()[0], hint="nothing was changed") from problem
+            failure = EvaluationError(str(problem).splitlines()[0], hint="nothing was changed")
+            failure.relations = run.working
+            raise failure from problem
         seconds = time.perf_counter() - begin
         return outcome, Report("spark", reason, rows, workshop.read_bytes, workshop.jobs, seconds)
 

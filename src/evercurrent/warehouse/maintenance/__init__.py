@@ -1,5 +1,6 @@
 """One batch through all views: update, recompute, publish, notify, tidy up.
 
+blame             which view failed, in which expression and for which row
 evaluated_views   views that no program can keep
 notifications     subscribers of a warehouse
 program_parts     which part of the program moves by the change, and which is made anew

@@ -80,6 +80,7 @@ class Run:
         self.copies: dict[StoreName, list[Segment]] = {}  # segments that serve a state as they are
         self.bounds: dict[str, float] = {}  # how many rows can have been added, at most
         self.outcome = Outcome()
+        self.working: frozenset[str] = frozenset()  # what is being computed, in case that it fails
         self.relations = {r.name: r for r in program.relations}
         self.kept = stores
         self.outside = outside_rules(program)
@@ -98,9 +99,9 @@ class Run:
                 self.outcome.deltas[name] = segment
         for level in levels(self.program):
             begin = time.perf_counter()
+            self.working = frozenset((*level.states, *(r.name for r in level.relations)))
             self.settle(level.relations, level.states)
-            serves = frozenset((*level.states, *(r.name for r in level.relations)))
-            self.outcome.costs.append(Cost(serves, time.perf_counter() - begin))
+            self.outcome.costs.append(Cost(self.working, time.perf_counter() - begin))
             for r in level.relations:
                 self.trigger(r)
         return self.outcome

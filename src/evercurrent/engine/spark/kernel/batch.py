@@ -67,6 +67,7 @@ class DriverRun:
         self.rows: dict[str, Weights] = {}
         self.types: dict[str, tuple[Type, ...]] = {}
         self.outcome = Outcome()
+        self.working: frozenset[str] = frozenset()  # what is being computed, in case that it fails
         self.stores = stores
         self.outside = outside_rules(program)
         self.recursions: list[Recursion] = []
@@ -174,7 +175,9 @@ class DriverRun:
     def account(self, serves: str) -> Iterator[None]:
         """Write down what a piece of work takes; of work within work only the whole."""
         begin, before, inside = time.perf_counter(), self.pool.read_bytes, len(self.outcome.costs)
+        around, self.working = self.working, frozenset({serves})
         yield
+        self.working = around
         del self.outcome.costs[inside:]
         seconds, read = time.perf_counter() - begin, self.pool.read_bytes - before
         self.outcome.costs.append(Cost(frozenset({serves}), seconds, read))
