@@ -17,16 +17,9 @@ LONG_FILES = {
     "warehouse/objects/stored_objects.py",
 }
 LONG_FUNCTIONS = {
-    "algebra/keys.py: _facts",
-    "algebra/lineage.py: rows",
-    "algebra/lowering/dependent.py: pull_comprehension",
-    "algebra/rules/prune_columns.py: pruned",
-    "calculus/event_reading.py: query",
     "cli/main.py: parser",
     "design/compile.py: compile_all",
     "engine/spark/storage/log.py: commit",
-    "frontend/oql/translate.py: expression",
-    "frontend/sql/expressions.py: _term",
     "warehouse/definitions/fill_stores.py: fill",
     "warehouse/planning/strategies.py: decide",
 }

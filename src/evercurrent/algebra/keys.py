@@ -106,13 +106,8 @@ def _facts(plan: Plan, knowledge: Knowledge) -> Facts:
                 if called.keys() >= set(key):
                     result.add_key((called[f] for f in key), columns(plan))
             return result
-        case Constant(rows, outputs):
-            result = Facts.of(c.name for i, c in enumerate(outputs) if all(r[i] is not None for r in rows))
-            if len(rows) <= 1:
-                result.add_key((), outputs)
-            elif len(set(rows)) == len(rows):
-                result.add_key((c.name for c in outputs), outputs)
-            return result
+        case Constant():
+            return _constant_rows(plan)
         case Select(source, condition):
             return from_condition(facts(source, knowledge), condition, columns(source))
         case Map(source, outputs):
@@ -149,33 +144,50 @@ def _facts(plan: Plan, knowledge: Knowledge) -> Facts:
             if not repeated:
                 result.add_key((c.name for c in outputs), outputs)
             return result
-        case Window(source, functions):
-            result = facts(source, knowledge)
-            for column, function in functions:
-                partition = [t.name for t in function.partition if isinstance(t, Column)]
-                if len(partition) < len(function.partition):
-                    continue
-                if function.function == "row_number":
-                    result.add_key((*partition, column.name), columns(plan))
-                if function.frame == WHOLE and function.function not in POSITIONAL:
-                    result.add_dependency(partition, (column.name,))
-            for found in result.keys:
-                result.add_dependency(found, (c.name for c in columns(plan)))
-            result.not_null |= {c.name for c, _ in functions if not c.nullable}
-            return result
+        case Window():
+            return _window(plan, facts(plan.input, knowledge))
         case Top(source, partition, _, limit):
             result = facts(source, knowledge)
             if limit is not None and limit <= 1 and all(isinstance(t, Column) for t in partition):
                 result.add_key((t.name for t in partition if isinstance(t, Column)), columns(source))
             return result
-        case Fixpoint(rules, name, outputs):
-            rule = next(r for r in rules if r.name == name)
-            result = Facts.of(c.name for c in outputs if not c.nullable)
-            if rule.distinct:
-                result.add_key((c.name for c in outputs), outputs)
-            return result
+        case Fixpoint():
+            return _fixpoint(plan)
         case _:
             assert_never(plan)
+
+
+def _constant_rows(plan: Constant) -> Facts:
+    rows, outputs = plan.rows, plan.outputs
+    result = Facts.of(c.name for i, c in enumerate(outputs) if all(r[i] is not None for r in rows))
+    if len(rows) <= 1:
+        result.add_key((), outputs)
+    elif len(set(rows)) == len(rows):
+        result.add_key((c.name for c in outputs), outputs)
+    return result
+
+
+def _fixpoint(plan: Fixpoint) -> Facts:
+    rule = next(r for r in plan.rules if r.name == plan.result)
+    result = Facts.of(c.name for c in plan.outputs if not c.nullable)
+    if rule.distinct:
+        result.add_key((c.name for c in plan.outputs), plan.outputs)
+    return result
+
+
+def _window(plan: Window, result: Facts) -> Facts:
+    for column, function in plan.functions:
+        partition = [t.name for t in function.partition if isinstance(t, Column)]
+        if len(partition) < len(function.partition):
+            continue
+        if function.function == "row_number":
+            result.add_key((*partition, column.name), columns(plan))
+        if function.frame == WHOLE and function.function not in POSITIONAL:
+            result.add_dependency(partition, (column.name,))
+    for found in result.keys:
+        result.add_dependency(found, (c.name for c in columns(plan)))
+    result.not_null |= {c.name for c, _ in plan.functions if not c.nullable}
+    return result
 
 
 def _mapped(source: Facts, outputs: tuple[tuple[Column, Term], ...]) -> Facts:

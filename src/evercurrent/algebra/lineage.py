@@ -107,15 +107,8 @@ class _Tracer:
                 terms = [compile_term(t, columns(source)) for _, t in outputs]
                 for row, weight, origin in self.below(plan, source, needs).items():
                     result.add(tuple(t(row) for t in terms), weight, origin)
-            case Join(left, right, condition):
-                if _is_small(right, needs) and not _is_small(left, needs):
-                    for row, w, o, matches in self.matched(plan, right, left, condition, needs):
-                        for other, v, p in matches:
-                            result.add(other + row, w * v, p, o)
-                else:
-                    for row, w, o, matches in self.matched(plan, left, right, condition, needs):
-                        for other, v, p in matches:
-                            result.add(row + other, w * v, o, p)
+            case Join():
+                self.join(plan, needs, result)
             case Outer():
                 self.outer(plan, needs, result)
             case Semi(left, right, condition, anti):
@@ -149,6 +142,17 @@ class _Tracer:
             case _:
                 assert_never(plan)
         return result
+
+    def join(self, plan: Join, needs: Needs, result: Traced) -> None:
+        left, right = plan.left, plan.right
+        if _is_small(right, needs) and not _is_small(left, needs):
+            for row, w, o, matches in self.matched(plan, right, left, plan.condition, needs):
+                for other, v, p in matches:
+                    result.add(other + row, w * v, p, o)
+        else:
+            for row, w, o, matches in self.matched(plan, left, right, plan.condition, needs):
+                for other, v, p in matches:
+                    result.add(row + other, w * v, o, p)
 
     def below(self, plan: Plan, source: Plan, needs: Needs) -> Traced:
         return self.rows(source, needs_below(plan, source, needs))

@@ -198,16 +198,8 @@ class Reader:
                 }
                 self.term(on, inner, True)
                 return _Made({f.name: self.term(t, inner, False) for f, t in zip(fields, head, strict=True)})
-            case Group(variable, source, keys, aggregates, fields):
-                inner = {**scope, variable.name: self.query(source, scope)}
-                reads = [self.term(k, inner, False) for k in keys]
-                for a in aggregates:
-                    reads.append(_all(self.term(t, inner, False) for t in a.args))
-                    if a.where is not None:
-                        self.term(a.where, inner, True)
-                    for s in a.order:
-                        self.term(s.term, inner, False)
-                return _Made({f.name: r for f, r in zip(fields, reads, strict=False)})
+            case Group():
+                return self.group(query, scope)
             case Window(variable, source, functions, fields):
                 origin = self.query(source, scope)
                 inner = {**scope, variable.name: origin}
@@ -229,6 +221,17 @@ class Reader:
                 return self.together([origins[result][0]], [origins[result][1]], fields)
             case _:
                 assert_never(query)
+
+    def group(self, query: Group, scope: Scope) -> _Made:
+        inner = {**scope, query.variable.name: self.query(query.source, scope)}
+        reads = [self.term(k, inner, False) for k in query.keys]
+        for a in query.aggregates:
+            reads.append(_all(self.term(t, inner, False) for t in a.args))
+            if a.where is not None:
+                self.term(a.where, inner, True)
+            for s in a.order:
+                self.term(s.term, inner, False)
+        return _Made({f.name: r for f, r in zip(query.fields, reads, strict=False)})
 
     def together(self, origins: list[Origin], own: Iterable[Fields], fields: Fields) -> _Made:
         """Records that come from several queries, field by field in order."""

@@ -17,7 +17,7 @@ over D, and its rows are found again by null-safe equality. It always works.
 from __future__ import annotations
 
 from collections.abc import Callable, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from evercurrent.algebra import build
@@ -222,47 +222,11 @@ def pull_branches(
 def pull_comprehension(query: calculus.Comprehension, context: Context, keyed: bool) -> Pulled | None:
     """Generators stand alone; of the filters those that are local apply, the others are pulled up."""
     outer = columns_in(query).keys()
-    plan: Plan = build.UNIT
-    bindings: dict[str, Term] = {}
-    pairs: list[tuple[Term, Column, bool]] = []
-    residual: list[Term] = []
-    conditions: list[Term] = []
-
-    def is_local(part: calculus.Query | Term) -> bool:
-        return not (columns_in(part).keys() & outer)
-
-    for i, qualifier in enumerate(query.qualifiers):
-        match qualifier:
-            case calculus.Generator(variable, source):
-                source = substitute(source, bindings)
-                if is_local(source):
-                    plan, terms = extending.extend(plan, source, context, variable.name)
-                elif columns_in(source).keys() <= outer:
-                    inner = pull(source, context, keyed)
-                    if inner is None:
-                        return None
-                    plan, terms = build.join(plan, inner.plan), inner.terms
-                    pairs += inner.pairs
-                    residual += inner.residual
-                else:
-                    return None
-                plan, bindings[variable.name] = extending.bind(plan, variable, terms, context)
-            case calculus.Filter(condition):
-                conditions += conjuncts(substitute_term(condition, bindings))
-            case calculus.OuterGenerator(variable) | calculus.Unnest(variable):
-                later = replace(query, qualifiers=query.qualifiers[i + 1 :])
-                if bare(later, variable.name, variable.name)[1]:
-                    return None
-                fields = variable.type.members if isinstance(variable.type, Struct) else ()
-                members = tuple(Field(variable, f.name, f.type) for f in fields)
-                alone = calculus.Comprehension("bag", members, (qualifier,), fields)
-                alone = extending.substituted(alone, bindings)
-                if not is_local(alone):
-                    return None
-                plan, terms = extending.comprehension(plan, alone, context)
-                bindings[variable.name] = record_of(fields, terms)
-            case _:
-                assert_never(qualifier)
+    ranged = _pull_generators(query, context, keyed, outer)
+    if ranged is None:
+        return None
+    plan, bindings, conditions = ranged.plan, ranged.bindings, ranged.conditions
+    pairs, residual = ranged.pairs, ranged.residual
     local: list[Term] = []
     mixed: list[Term] = []
     for condition in conditions:
@@ -289,7 +253,7 @@ def pull_comprehension(query: calculus.Comprehension, context: Context, keyed: b
     known = Pulled(plan, (), tuple(pairs)).known
     for condition in unsettled:
         inside = replace_columns(condition, known)
-        if is_local(inside):
+        if not (columns_in(inside).keys() & outer):
             plan = extending.filtered(plan, [inside], context)
         elif keyed or has_nested(condition):
             return None
@@ -300,6 +264,56 @@ def pull_comprehension(query: calculus.Comprehension, context: Context, keyed: b
         return None
     plan, head = nested.attach(plan, head, context)
     return Pulled(plan, head, tuple(pairs), tuple(residual))
+
+
+@dataclass(slots=True)
+class _Ranged:
+    """The generators of a comprehension as a plan, what its variables stand for, and its filters, not yet applied."""
+
+    plan: Plan = build.UNIT
+    bindings: dict[str, Term] = field(default_factory=dict)
+    conditions: list[Term] = field(default_factory=list)
+    pairs: list[tuple[Term, Column, bool]] = field(default_factory=list)
+    residual: list[Term] = field(default_factory=list)
+
+
+def _pull_generators(
+    query: calculus.Comprehension, context: Context, keyed: bool, outer: Set[str]
+) -> _Ranged | None:
+    made = _Ranged()
+    for i, qualifier in enumerate(query.qualifiers):
+        match qualifier:
+            case calculus.Generator(variable, source):
+                source = substitute(source, made.bindings)
+                if not (columns_in(source).keys() & outer):
+                    plan, terms = extending.extend(made.plan, source, context, variable.name)
+                elif columns_in(source).keys() <= outer:
+                    inner = pull(source, context, keyed)
+                    if inner is None:
+                        return None
+                    plan, terms = build.join(made.plan, inner.plan), inner.terms
+                    made.pairs += inner.pairs
+                    made.residual += inner.residual
+                else:
+                    return None
+                made.plan, made.bindings[variable.name] = extending.bind(plan, variable, terms, context)
+            case calculus.Filter(condition):
+                made.conditions += conjuncts(substitute_term(condition, made.bindings))
+            case calculus.OuterGenerator(variable) | calculus.Unnest(variable):
+                later = replace(query, qualifiers=query.qualifiers[i + 1 :])
+                if bare(later, variable.name, variable.name)[1]:
+                    return None
+                fields = variable.type.members if isinstance(variable.type, Struct) else ()
+                members = tuple(Field(variable, f.name, f.type) for f in fields)
+                alone = calculus.Comprehension("bag", members, (qualifier,), fields)
+                alone = extending.substituted(alone, made.bindings)
+                if columns_in(alone).keys() & outer:
+                    return None
+                made.plan, terms = extending.comprehension(made.plan, alone, context)
+                made.bindings[variable.name] = record_of(fields, terms)
+            case _:
+                assert_never(qualifier)
+    return made
 
 
 def equality(condition: Term, outer: Set[str]) -> tuple[Term, Term, bool] | None:

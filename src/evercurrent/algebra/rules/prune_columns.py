@@ -63,25 +63,15 @@ def pruned(plan: Plan, needed: Names, knowledge: Knowledge) -> Plan:
             return build.project(pruned(source, reads(*(t for _, t in kept)), knowledge), kept)
         case Select(source, condition):
             return replace(plan, input=pruned(source, needed | reads(condition), knowledge))
-        case Join(left, right, condition):
+        case Join(_, _, condition):
             only = unneeded_join(plan, needed, knowledge)
             if only is not None:
                 return pruned(only, needed, knowledge)
-            wanted = needed | reads(condition)
-            return replace(
-                plan,
-                left=pruned(left, wanted & names(left), knowledge),
-                right=pruned(right, wanted & names(right), knowledge),
-            )
-        case Outer(_, left, right, condition):
+            return _both_sides(plan, needed | reads(condition), knowledge)
+        case Outer(_, left, _, condition):
             if unneeded_outer(plan, needed, knowledge):
                 return pruned(left, needed, knowledge)
-            wanted = needed | reads(condition)
-            return replace(
-                plan,
-                left=pruned(left, wanted & names(left), knowledge),
-                right=pruned(right, wanted & names(right), knowledge),
-            )
+            return _both_sides(plan, needed | reads(condition), knowledge)
         case Semi(left, right, condition):
             wanted = reads(condition)
             return replace(
@@ -112,6 +102,14 @@ def pruned(plan: Plan, needed: Names, knowledge: Knowledge) -> Plan:
             raise AssertionError("handled above")
         case _:
             assert_never(plan)
+
+
+def _both_sides(plan: Join | Outer, wanted: Names, knowledge: Knowledge) -> Plan:
+    return replace(
+        plan,
+        left=pruned(plan.left, wanted & names(plan.left), knowledge),
+        right=pruned(plan.right, wanted & names(plan.right), knowledge),
+    )
 
 
 def _ordered(plan: Window | Top, source: Plan, needed: Names, knowledge: Knowledge) -> Plan:

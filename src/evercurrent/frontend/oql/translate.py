@@ -47,14 +47,8 @@ def expression(context: Context, scope: Scope, node: syntax.Node) -> Expr:
             return constant(node)
         case syntax.Name(name, place):
             return named(context, scope, name, node)
-        case syntax.Step(of, name, arguments, place):
-            value = expression(context, scope, of)
-            if isinstance(value.kind, Obj) and name in context.schema.operations(value.kind.of):
-                args = [expression(context, scope, a) for a in arguments or ()]
-                return operation(context, one(context, value), value.kind.of, name, args, place)
-            if arguments:
-                raise wrong(f"{article(value.kind)} has no operation {name}", place)
-            return member(context, value, name, place)
+        case syntax.Step():
+            return step(context, scope, node)
         case syntax.Index():
             return index(context, scope, node)
         case syntax.Slice(of, low, high, place):
@@ -105,6 +99,17 @@ def expression(context: Context, scope: Scope, node: syntax.Node) -> Expr:
             return select(context, scope, node, AT)
         case _:
             assert_never(node)
+
+
+def step(context: Context, scope: Scope, node: syntax.Step) -> Expr:
+    """`x.name`, a property, or `x.name(...)`, an operation."""
+    value = expression(context, scope, node.of)
+    if isinstance(value.kind, Obj) and node.name in context.schema.operations(value.kind.of):
+        args = [expression(context, scope, a) for a in node.arguments or ()]
+        return operation(context, one(context, value), value.kind.of, node.name, args, node.place)
+    if node.arguments:
+        raise wrong(f"{article(value.kind)} has no operation {node.name}", node.place)
+    return member(context, value, node.name, node.place)
 
 
 def condition(context: Context, scope: Scope, node: syntax.Node) -> Term:

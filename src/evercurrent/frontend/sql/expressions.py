@@ -98,19 +98,8 @@ def _term(level: Level, node: exp.Expr) -> Term:
             return _dot(level, node)
         case exp.Bracket():
             return _subscript(level, node)
-        case exp.Literal():
-            return _literal(level, node)
-        case exp.RawString() | exp.National():
-            return literals.string(node.name)
-        case exp.HexString():
-            found = literals.binary(node.name)
-            if found is None:
-                raise env.wrong("this is not hexadecimal", node)
-            return found
-        case exp.Boolean():
-            return Literal(bool(node.this), BOOLEAN)
-        case exp.Null():
-            return Literal(None, NULL)
+        case exp.Literal() | exp.RawString() | exp.National() | exp.HexString() | exp.Boolean() | exp.Null():
+            return _constant(level, node)
         case exp.Interval():
             return _interval(level, node)
         case exp.Neg():
@@ -152,6 +141,23 @@ def _term(level: Level, node: exp.Expr) -> Term:
             return build.call(BINARY[type(node)], *_sides(level, node), place=env.place(node))
         case _:
             return calls.call(level, node)
+
+
+def _constant(level: Level, node: exp.Expr) -> Term:
+    match node:
+        case exp.Literal():
+            return _literal(level, node)
+        case exp.RawString() | exp.National():
+            return literals.string(node.name)
+        case exp.HexString():
+            found = literals.binary(node.name)
+            if found is None:
+                raise level.env.wrong("this is not hexadecimal", node)
+            return found
+        case exp.Boolean():
+            return Literal(bool(node.this), BOOLEAN)
+        case _:
+            return Literal(None, NULL)
 
 
 def _sides(level: Level, node: exp.Binary) -> tuple[Term, Term]:
