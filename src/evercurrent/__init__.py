@@ -33,10 +33,9 @@ from evercurrent.rows.results import Result
 from evercurrent.rows.subscriptions import Change, SubscriberWarning, Subscription
 from evercurrent.session.feed import Feed
 from evercurrent.session.stats import Stats
-from evercurrent.session.tables import Table
 from evercurrent.session.transactions import Transaction
-from evercurrent.session.verify import Report
-from evercurrent.session.views import View
+from evercurrent.statements.handles import Table, View
+from evercurrent.statements.report import Report
 
 if TYPE_CHECKING:
     from evercurrent.frontend.python.core import AnyQuery
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from evercurrent.objects.extents import Extent
     from evercurrent.objects.model.handles import Object
     from evercurrent.python_views.owner import TableOf
-    from evercurrent.session.python_views import LiveView
+    from evercurrent.statements.live_views import LiveView
     from evercurrent.warehouse.definitions.called_functions import MissingFunctionWarning
 
 __version__ = "0.1.0"
@@ -70,7 +69,7 @@ _PYTHON = {
     "Joined": "frontend.python.joined",
     "Joined3": "frontend.python.joined",
     "JoinedMany": "frontend.python.joined",
-    "LiveView": "session.python_views",
+    "LiveView": "statements.live_views",
     "MissingFunctionWarning": "warehouse.definitions.called_functions",
     "Monoid": "frontend.python.monoids",
     "Query": "frontend.python.query",

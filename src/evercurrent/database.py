@@ -11,35 +11,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, overload
 
-from evercurrent.catalog.nodes import Mode, is_part
-from evercurrent.data.showing import show_value
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.limits import guard_nesting
 from evercurrent.objects.face import ObjectFace
-from evercurrent.rows.arguments import require_choice, require_text
-from evercurrent.rows.conversion import is_many
-from evercurrent.rows.results import Result
+from evercurrent.rows.arguments import require_text
 from evercurrent.session.feed import Feed
-from evercurrent.session.python_face import SessionPythonFace
+from evercurrent.session.spark_methods import SparkMethods
 from evercurrent.session.stats import Stats
-from evercurrent.session.tables import Table
 from evercurrent.session.transactions import Block
-from evercurrent.session.verify import Report
+from evercurrent.statements.handles import Table, refuse_in_process
+from evercurrent.statements.options import OnViolation, Strategy
+from evercurrent.statements.python_face import PythonFace
+from evercurrent.statements.report import Report
+from evercurrent.statements.run_record import RunRecord
+from evercurrent.statements.statement_face import StatementFace, require_names
 
 if TYPE_CHECKING:
+    from evercurrent.design.explain import Explanation
     from evercurrent.python_views.owner import QueryOwner
     from evercurrent.serve.server import Server
+    from evercurrent.statements.target import Target
     from evercurrent.warehouse.database import Warehouse
 
 # The compiler and the engine are imported when a database is made, so that importing the package is quick.
 
-Parameters = Sequence[Any] | Mapping[str, Any] | None
-Language = Literal["sql", "oql"]
-Policy = Literal["incremental", "auto", "full"]
-Strategy = Literal["auto", "driver", "spark"]
 Functions = Iterable[Any] | Mapping[str, Any]
 
 
@@ -72,7 +70,7 @@ def connect(
 
     `spark` is a SparkSession, `path` a folder that the driver and all executors share; what is not there yet is made.
     Long runs on Spark show on a terminal what they are at, unless `progress=False`; with a function, it is called with the
-    name of each stage instead. `strategy` says who works a batch off: the driver alone as long as it is small (`auto`),
+    name of each stage instead. `strategy` says who applies a batch: the driver alone as long as it is small (`auto`),
     always the `driver`, or always `spark`.
 
     A warehouse is data: its definitions name functions, and `functions` says what they are, as a list of functions, classes,
@@ -103,7 +101,7 @@ def connect(
     )
 
 
-class Database(SessionPythonFace, ObjectFace):
+class Database(StatementFace, PythonFace, ObjectFace, SparkMethods):
     """Tables, and views over them that are at all times what their queries would return.
 
     Threads may share a database: one lock guards it, and a transaction holds it from its beginning to its end.
@@ -111,107 +109,33 @@ class Database(SessionPythonFace, ObjectFace):
 
     def __init__(self) -> None:
         from evercurrent.session.session import Session
+        from evercurrent.session.target import SessionTarget
 
         self._session = Session()
+        self._statements: Target = SessionTarget(self._session)
+
+    @property
+    def _target(self) -> Target:
+        return self._statements
 
     def _make_owner(self) -> QueryOwner:
         from evercurrent.session.python_views import SessionOwner
 
         return SessionOwner(self._session)
 
-    # --- statements ----------------------------------------------------------------------------------------
-
-    @guard_nesting()
-    def execute(
-        self,
-        sql: str,
-        parameters: Parameters = None,
-        *,
-        policy: Policy | None = None,
-        mode: Mode | None = None,
-    ) -> Result:
-        """Run a statement, or several parted by semicolons; returns the result of the last.
-
-        `parameters` stand for `?` (a sequence) or `:name` (a mapping); they are values, whatever is written in them.
-        `policy` is for views that the statements create: `incremental` (the default) refuses a view that could only be
-        recomputed in full, `auto` recomputes it and says so, `full` always recomputes. So is `mode`: a `strict` view (the
-        default) moves at each commit, a `lazy` one when it is read, a `hybrid` one moves its collections at once and derives
-        values when it is read. The answers are the same.
-        """
-        from evercurrent.session.execute import execute
-
-        require_text(sql, "a statement")
-        return execute(self._session, sql, parameters, policy, mode)
-
-    @guard_nesting()
-    def query(
-        self,
-        text: str,
-        parameters: Parameters = None,
-        *,
-        language: Language = "sql",
-        pending: bool = False,
-    ) -> Any:
-        """Run a query once, from scratch. Inside a transaction it sees the committed state, or the `pending` one.
-
-        In SQL the result is a `Result`, in OQL the value of the query, of whatever type.
-        """
-        require_text(text, "a query")
-        require_choice(language, ("sql", "oql"), "language")
-        if language == "oql":
-            from evercurrent.session.oql import query as ask
-
-            return ask(self._session, text, pending)
-        from evercurrent.session.execute import query
-
-        return query(self._session, text, parameters, pending)
-
-    @guard_nesting()
-    def oql(
-        self,
-        text: str,
-        *,
-        policy: Policy = "incremental",
-        mode: Mode = "strict",
-    ) -> Any:
-        """Run statements of OQL; returns the value of the last one if it is a query.
-
-        `define name as query` makes a maintained view, `db.view(name).value()` reads it; with parameters it gives a name to a
-        query. `undefine name` drops it, `import Class as Name` renames a class. `policy` and `mode` are those of the views.
-        """
-        from evercurrent.session.oql import run
-
-        require_text(text, "a statement")
-        return run(self._session, text, policy=policy, mode=mode)
-
     @guard_nesting()
     def bind(self, name: str, thing: Any) -> None:
-        """Give an object a name that queries in OQL may use; binding it again moves the name, None unbinds it."""
+        """Give an object a name that queries in OQL may use; binding it again changes what it names, None unbinds it."""
         from evercurrent.objects.names import bind
 
         require_text(name, "the name of an object")
         bind(self._session, name, thing)
 
-    # --- names ---------------------------------------------------------------------------------------------
-
     def table(self, name: str) -> Table:
         """The table of this name."""
-        return Table(self._session, name)
+        from evercurrent.session.tables import SessionTable
 
-    @property
-    def tables(self) -> list[str]:
-        """The names of all tables."""
-        return [t.name for t in self._session.catalog.tables.values()]
-
-    @property
-    def views(self) -> list[str]:
-        """The names of all views."""
-        return [v.name for v in self._session.catalog.views.values() if not is_part(v)]
-
-    @property
-    def assertions(self) -> list[str]:
-        """The names of all assertions."""
-        return [a.name for a in self._session.catalog.assertions.values()]
+        return SessionTable(self._session, name)
 
     @property
     def version(self) -> int:
@@ -220,24 +144,29 @@ class Database(SessionPythonFace, ObjectFace):
 
     # --- changes -------------------------------------------------------------------------------------------
 
-    def transaction(self) -> Block:
+    def transaction(self, *, batch: str | None = None) -> Block:
         """All or nothing: `with db.transaction() as tx: ...`.
 
-        Views move once, at the end of the block, and constraints are judged then. An exception, or `tx.rollback()`, leaves
+        Views are updated once, at the end of the block, and constraints are checked then. An exception, or `tx.rollback()`, leaves
         everything as it was. A transaction inside another one joins it; there are no savepoints.
         """
+        if batch is not None:
+            refuse_in_process("transaction(batch=...)", "one inside this process keeps no log of batches")
         return Block(self._session)
 
     @guard_nesting()
-    def apply(self, changes: Mapping[str, Any]) -> int:
-        """Apply change feeds to tables, in one transaction; returns the number of changes.
+    def apply(
+        self, changes: Mapping[str, Any], *, batch: str | None = None, on_violation: OnViolation = "refuse"
+    ) -> RunRecord:
+        """Apply change feeds to tables, in one transaction; returns the record of the run, whose `count` is the number of changes.
 
         For each table an iterable of mappings, an Arrow table or a pandas frame, with a column `_change_type` that says
-        `insert`, `delete`, `update_preimage` or `update_postimage`.
+        `insert`, `delete`, `update_preimage` or `update_postimage`. A batch that breaks a constraint or an assertion is refused as a
+        whole.
         """
         from evercurrent.session.apply import apply
 
-        return apply(self._session, changes)
+        return apply(self._session, changes, batch, on_violation)
 
     def feed(self, table: str) -> Feed:
         """The trusted fast path into a table: no checks, no transactions, values in internal representation."""
@@ -246,12 +175,23 @@ class Database(SessionPythonFace, ObjectFace):
     # --- what it says of itself ----------------------------------------------------------------------------
 
     @guard_nesting()
+    def explain(
+        self, view: str | None = None, *, stage: str | None = None, changes: Mapping[str, int] | None = None
+    ) -> Explanation:
+        """How a view is kept, or how all are: see `View.explain`."""
+        from evercurrent.design.explain import Explanation
+        from evercurrent.session.views import SessionView
+
+        names = self.views if view is None else [view]
+        found = [SessionView(self._session, n).explain(stage, changes=changes) for n in names]
+        return found[0] if len(found) == 1 else Explanation("\n\n".join(map(str, found)))
+
+    @guard_nesting()
     def verify(self, views: Iterable[str] | None = None) -> Report:
         """Recompute views with the reference evaluator and compare, both ways. The report is true if all are equal."""
-        if views is not None and not is_many(views):
-            raise QueryError("views must be an iterable of names", hint=f"db.verify([{show_value(views)}])")
         from evercurrent.session.verify import verify
 
+        require_names(views, "verify")
         return verify(self._session, views)
 
     def stats(self) -> Stats:

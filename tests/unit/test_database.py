@@ -454,7 +454,7 @@ def test_an_update_of_a_referenced_parent_gives_the_assumption_up(db: ec.Databas
 
 
 def test_apply(db: ec.Database) -> None:
-    count = db.apply(
+    run = db.apply(
         {
             "orders": [
                 {"_change_type": "update_preimage", "id": 10, "customer": 1, "total": 5},
@@ -465,7 +465,8 @@ def test_apply(db: ec.Database) -> None:
             "customers": [{"_change_type": "insert", "id": 3, "name": "Cid"}],
         }
     )
-    assert count == 5
+    assert (run.count, int(run), run.rows_in) == (5, 5, {"orders": 4, "customers": 1})
+    assert run.version == db.version
     assert db.view("named").rows() == [("Ann", Decimal("8.50")), ("Cid", Decimal("1.00"))]
     before = state(db)
     with pytest.raises(ec.ConstraintError), db.transaction():

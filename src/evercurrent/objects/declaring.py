@@ -16,8 +16,8 @@ from evercurrent.frontend.oql.names import NAMES
 from evercurrent.objects.classes.entities import bodies_of, schema_of
 from evercurrent.objects.space import Space, space_of
 from evercurrent.session.installation import defining, install
-from evercurrent.session.oql import translated_anew
-from evercurrent.session.tables import Table
+from evercurrent.session.tables import SessionTable
+from evercurrent.statements.redefinition import redefine_oql
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
@@ -91,7 +91,7 @@ def add_classes(session: Session, schema: Schema) -> None:
         space.add(schema)
         catalog = replace(catalog, tables=tables, schema=schema)
         # Which function an operation is, is written out in the views that call it.
-        install(session, translated_anew(catalog) if defines_anew(schema, new) else catalog)
+        install(session, redefine_oql(catalog) if defines_anew(schema, new) else catalog)
     except BaseException:
         space.remove(before)
         raise
@@ -108,7 +108,7 @@ def drop_classes(session: Session, names: list[str]) -> None:
             for thing in list(space.kinds[name]):
                 space.delete(thing)
         for name in lost:
-            Table(session, NAMES).delete({"name": name})
+            SessionTable(session, NAMES).delete({"name": name})
     with defining(session):
         catalog = without_classes(session.catalog, names)
         space.remove(catalog.schema)

@@ -21,7 +21,7 @@ from evercurrent.frontend.oql.names import NAMES
 from evercurrent.objects.model.handles import Object
 from evercurrent.session.definition import create_table
 from evercurrent.session.installation import defining
-from evercurrent.session.tables import Table
+from evercurrent.session.tables import SessionTable
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
@@ -29,19 +29,17 @@ if TYPE_CHECKING:
 
 def bind(session: Session, name: str, thing: Any) -> None:
     """Bind a name to an object, or to nil; the class is that of the first object."""
-    from evercurrent.session.execute import redefine
-
     with session.lock:
         if is_bound(session.catalog, name, thing):
-            Table(session, NAMES).update({"name": name}, oid=None if thing is None else thing.oid)
+            SessionTable(session, NAMES).update({"name": name}, oid=None if thing is None else thing.oid)
             return
         if session.catalog.table(NAMES) is None:
-            create_table(session, names_table(), replacing=False, quietly=True, redefine=redefine)
+            create_table(session, names_table(), replacing=False, quietly=True)
         with defining(session):
             session.catalog = replace(
                 session.catalog, objects={**session.catalog.objects, name: type(thing).__name__}
             )
-        Table(session, NAMES).insert({"name": name, "oid": thing.oid})
+        SessionTable(session, NAMES).insert({"name": name, "oid": thing.oid})
 
 
 def is_bound(catalog: Catalog, name: str, thing: Any) -> bool:

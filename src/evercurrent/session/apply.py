@@ -1,29 +1,45 @@
-"""Change feeds, applied: `db.apply({"orders": changes})`.
+"""Applies change feeds: `db.apply({"orders": changes})`.
 
 The changes of a batch have no order among themselves, as in the change feed of a table: what is deleted may be inserted
-by the same batch, before or after. So what deletions mean is found first (they may give a key alone), then everything is
+by the same batch, before or after. So the rows to delete are located first (a deletion may name a key alone), then everything is
 inserted, then deleted; the net change is what counts.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from evercurrent.errors import QueryError
+from evercurrent.data.zset import ZSet
+from evercurrent.rows.arguments import require_choice
 from evercurrent.rows.conversion import RowReader
 from evercurrent.rows.locate import locate
 from evercurrent.rows.pending import Change, Pending
 from evercurrent.rows.readers import changes_of
+from evercurrent.statements.handles import refuse_in_process
+from evercurrent.statements.options import ON_VIOLATION, OnViolation
+from evercurrent.statements.run_record import RunRecord
+from evercurrent.statements.statement_face import require_mapping
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
 
 
-def apply(session: Session, changes: Mapping[str, Any]) -> int:
-    """Apply feeds to tables in one transaction; returns the number of changes."""
-    if not isinstance(changes, Mapping):
-        raise QueryError("changes must be a mapping from names of tables to change feeds")
+def apply(
+    session: Session,
+    changes: Mapping[str, Any],
+    batch: str | None = None,
+    on_violation: OnViolation = "refuse",
+) -> RunRecord:
+    """Applies feeds to tables in one transaction; returns what was taken in."""
+    require_choice(on_violation, ON_VIOLATION, "on_violation")
+    if batch is not None:
+        refuse_in_process("apply(batch=...)", "one inside this process keeps no log of batches")
+    if on_violation == "quarantine":
+        refuse_in_process('apply(on_violation="quarantine")', "one inside this process has no quarantine")
+    require_mapping(changes)
+    begin = time.perf_counter()
     with session.changing() as transaction:
         work: list[tuple[Pending, list[Change]]] = []
         for name, feed in changes.items():
@@ -39,10 +55,21 @@ def apply(session: Session, changes: Mapping[str, Any]) -> int:
             for pending, rows in reversed(done):
                 pending.take_back(rows)
             raise
-        return sum(len(rows) for _, rows in work)
+    taken = {pending.store.table.name: _count(rows) for pending, rows in work if rows}
+    return RunRecord(session.number, rows_in=taken, seconds=time.perf_counter() - begin)
 
 
 def _read(pending: Pending, reader: RowReader, feed: Any) -> list[Change]:
-    come, gone = changes_of(reader, feed)
-    inserted: list[Change] = [(row, 1) for row in come]
-    return inserted + [(locate(pending, reader, row), -1) for row in gone]
+    inserted, deleted = changes_of(reader, feed)
+    changes: list[Change] = [(row, 1) for row in inserted]
+    return changes + [(locate(pending, reader, row), -1) for row in deleted]
+
+
+def _count(changes: list[Change]) -> int:
+    """Returns how many rows the changes insert and delete, once what cancels is left out."""
+    if changes[0][1] == changes[-1][1]:  # insertions come first: there are only insertions, or only deletions
+        return len(changes)
+    net = ZSet()
+    for row, weight in changes:
+        net.add(row, weight)
+    return sum(abs(weight) for _, weight in net.items())

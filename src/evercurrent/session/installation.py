@@ -9,16 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.nodes import Table
-from evercurrent.data.values import give_out
 from evercurrent.design.compile import compile_all
 from evercurrent.errors import TransactionError
 from evercurrent.rows.constraints import children_of
-from evercurrent.rows.conversion import RowReader
-from evercurrent.rows.row_rules import RowRules
 from evercurrent.rows.store import Store
 from evercurrent.session.session import Session
-from evercurrent.term.evaluate import compile_term
+from evercurrent.statements.definition import readers_of, rules_of
 
 
 @contextmanager
@@ -40,11 +36,7 @@ def install(session: Session, catalog: Catalog, emptied: set[str] | None = None)
         catalog, design = compile_all(catalog, session.maintenance.design, session.maintenance.design.refused)
     else:
         design = session.maintenance.design
-    readers = {key: RowReader(t, _defaults(t)) for key, t in catalog.tables.items()}
-    rules = {
-        key: RowRules(t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns]))
-        for key, t in catalog.tables.items()
-    }
+    readers, rules = readers_of(catalog), rules_of(catalog)
     rows_before = {
         session.stores[key].table.name: session.table_rows(key)
         for key in emptied or ()
@@ -87,11 +79,3 @@ def _stores(session: Session, catalog: Catalog, emptied: set[str]) -> dict[str, 
         else:
             result[key] = old.with_foreign_keys(table, catalog.table)
     return result
-
-
-def _defaults(table: Table) -> tuple[object, ...]:
-    """The defaults of the columns, as a user would write them."""
-    return tuple(
-        None if c.default is None else give_out(c.type, compile_term(c.default, [])(()))
-        for c in table.columns
-    )

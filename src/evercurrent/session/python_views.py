@@ -8,28 +8,24 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from evercurrent.calculus.nodes import Relation
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.nodes import Assertion
 from evercurrent.catalog.nodes import Table as Declared
-from evercurrent.catalog.nodes import View as Declaration
 from evercurrent.data.shapes import Shape
 from evercurrent.errors import QueryError, TransactionError
-from evercurrent.frontend.python.block import over
 from evercurrent.frontend.python.core import AnyQuery
 from evercurrent.frontend.python.definitions import view_of_query
-from evercurrent.frontend.python.query import Query
 from evercurrent.python_views.owner import QueryOwner
 from evercurrent.rows.results import Result
 from evercurrent.rows.subscriptions import Subscription
-from evercurrent.session.definition import create_table, create_view
-from evercurrent.session.dropping import drop
-from evercurrent.session.tables import Table
-from evercurrent.session.views import View, in_order
+from evercurrent.session.definition import create_table, create_view, drop
+from evercurrent.session.tables import SessionTable
+from evercurrent.session.target import answer
+from evercurrent.session.views import SessionView
+from evercurrent.statements.live_views import LiveView
+from evercurrent.statements.order import order_rows
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
@@ -54,21 +50,19 @@ class SessionOwner(QueryOwner):
     # --- what a query object asks for ------------------------------------------------------------------------
 
     def answer(self, query: AnyQuery) -> list[tuple[Any, ...]]:
-        from evercurrent.session.execute import answer
-
         with self.session.lock:
             if self.waiting and self.session.transaction is None:
                 self.sweep()
             made = query._query()
             rows = list(answer(self.session, made, False).inserted())
             return Result(
-                "SELECT", len(rows), made.fields, in_order(rows, made.fields, query._read_order())
+                "SELECT", len(rows), made.fields, order_rows(rows, made.fields, query._read_order())
             ).rows()
 
     def keep(self, query: AnyQuery) -> LiveView[Any]:
         name = f"{HIDDEN}{next(_numbers)}"
         self.define(name, query, False)
-        view: LiveView[Any] = LiveView(self, name, query._block.shape)
+        view: LiveView[Any] = SessionLiveView(self, name, query._block.shape)
         weakref.finalize(view, _forget, weakref.ref(self), name)
         return view
 
@@ -91,22 +85,22 @@ class SessionOwner(QueryOwner):
         return self.session.catalog
 
     def create(self, table: Declared) -> None:
-        create_table(self.session, table, replacing=False, quietly=False, redefine=redefine)
+        create_table(self.session, table, replacing=False, quietly=False)
 
-    def table(self, name: str) -> Table:
-        return Table(self.session, name)
+    def table(self, name: str) -> SessionTable:
+        return SessionTable(self.session, name)
 
     def view(self, name: str, query: AnyQuery, replacing: bool) -> LiveView[Any]:
         self.define(name, query, replacing)
-        return LiveView(self, name, query._block.shape)
+        return SessionLiveView(self, name, query._block.shape)
 
-    def handle(self, name: str) -> View:
-        return View(self.session, name)
+    def handle(self, name: str) -> SessionView:
+        return SessionView(self.session, name)
 
     def define(self, name: str, query: AnyQuery, replacing: bool, stored: bool = True) -> None:
         self.sweep()
         view = replace(view_of_query(name, query), stored=stored)
-        create_view(self.session, view, replacing=replacing, quietly=False, redefine=redefine)
+        create_view(self.session, view, replacing=replacing, quietly=False)
 
     def sweep(self) -> None:
         """Drop anonymous views that nobody references any more."""
@@ -152,36 +146,12 @@ def _forget(owner: weakref.ref[SessionOwner], name: str) -> None:
         found.release(name)
 
 
-def redefine(node: Declaration | Assertion, catalog: Catalog) -> Declaration | Assertion:
-    from evercurrent.session.execute import redefine as again
-
-    return again(node, catalog)
-
-
 # --- views ---------------------------------------------------------------------------------------------------
 
 
-class LiveView(View, Query[T], Generic[T]):  # type: ignore[misc]
-    """A view of a query object: always what the query would return; and a query object itself."""
-
-    def __new__(cls, *args: Any) -> Any:
-        return object.__new__(cls)
+class SessionLiveView(SessionView, LiveView[T]):  # type: ignore[misc]
+    """A view of a query object inside this process."""
 
     def __init__(self, owner: SessionOwner, name: str, shape: Shape) -> None:
-        View.__init__(self, owner.session, name)
-        AnyQuery.__init__(self, over(Relation(self.name, self.schema), shape, "v"), owner)
-
-    def objects(self) -> list[T]:
-        """All rows, as instances of their class."""
-        make = self._block.shape.object
-        return [make(row) for row in View.rows(self)]
-
-    def __iter__(self) -> Iterator[T]:  # type: ignore[override]
-        return iter(self.objects())
-
-    def materialize(self) -> LiveView[T]:
-        """Itself: it is kept already."""
-        return self
-
-    def _query(self) -> Any:
-        return Relation(self.name, self.schema)
+        SessionView.__init__(self, owner.session, name)
+        self._become_query(owner, shape)

@@ -234,9 +234,9 @@ class Session:
         }
         if any(v.language == "oql" for v in self.catalog.views.values()):
             from evercurrent.oql_views.changes import value_changes
-            from evercurrent.session.oql import handle_of
+            from evercurrent.session.target import SessionTarget
 
-            found |= value_changes(self.catalog, watched, view_deltas, number, handle_of(self))
+            found |= value_changes(self.catalog, watched, view_deltas, number, SessionTarget(self).object_of)
         return found
 
     def _check_assertions(self, view_deltas: dict[str, ZSet]) -> None:

@@ -14,22 +14,21 @@ database, is undone together with that transaction.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Literal
 
-from evercurrent.data.zset import ZSet
-from evercurrent.errors import TransactionError
+from evercurrent.data.zset import Row, ZSet
 from evercurrent.locking.insist import insist
 from evercurrent.locking.lock import Hold
-from evercurrent.rows.pending import Pending
+from evercurrent.rows.pending import Change, Pending
+from evercurrent.statements.transactions import Status, closed
 
 if TYPE_CHECKING:
     from evercurrent.rows.patch import Patch
     from evercurrent.rows.subscriptions import Notices
     from evercurrent.session.object_space import ObjectChanges
     from evercurrent.session.session import Session
-
-Status = Literal["open", "committed", "rolled back", "failed"]
 
 
 class Transaction:
@@ -68,14 +67,17 @@ class Transaction:
             return made if made.of_objects else None
         return found
 
+    def change(self, table: str, changes: list[Change]) -> None:
+        """Makes all of these changes of a table, or none."""
+        self.on(table).change(changes)
+
+    def load_rows(self, table: str, rows: Iterable[Row]) -> None:
+        """Does nothing: all rows are in memory."""
+
     def require_open(self) -> None:
-        if self.status == "open":
-            return
-        why = "an inner block of it failed" if self.status == "failed" else f"it is {self.status}"
-        raise TransactionError(
-            f"this transaction takes no more changes: {why}",
-            hint="leave the outermost `with db.transaction()` block and begin another",
-        )
+        """Refuses changes after the transaction has failed or was rolled back."""
+        if self.status != "open":
+            raise closed(self.status)
 
     def deltas(self) -> dict[str, ZSet]:
         """The net changes, by lower-cased names of tables."""

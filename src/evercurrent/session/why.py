@@ -39,9 +39,10 @@ def why(session: Session, view: View, row: Any = NOTHING) -> Why:
 def _why(session: Session, view: View, row: Any) -> Why:
     if is_valued(view):
         from evercurrent.oql_views.why import why_value
-        from evercurrent.session.oql import stitcher
+        from evercurrent.session.target import SessionTarget
+        from evercurrent.statements.oql import stitcher_of
 
-        return why_value(view, row, session.catalog, _contents(session), stitcher(session))
+        return why_value(view, row, session.catalog, _contents(session), stitcher_of(SessionTarget(session)))
     return explain_row(view, read_row(view.name, view.fields, row), session.catalog, _contents(session))
 
 

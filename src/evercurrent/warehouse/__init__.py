@@ -12,6 +12,6 @@ maintenance  maintenance
 objects      objects
 planning     planning
 queries      a query, once, from scratch
-statements   statements of SQL on a warehouse, one by one
+statements   what the executor of statements asks of a warehouse
 why          the base rows of a view's row
 """

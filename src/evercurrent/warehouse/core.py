@@ -42,7 +42,8 @@ from evercurrent.rows.row_rules import RowRules
 from evercurrent.rows.store import positions
 from evercurrent.rows.subscriptions import Change, Subscribers
 from evercurrent.session.session import broken_assertion
-from evercurrent.term.evaluate import compile_term
+from evercurrent.statements.definition import readers_of, rules_of
+from evercurrent.statements.run_record import RunRecord, ViewRun
 from evercurrent.term.handed_over import HandedOver
 from evercurrent.warehouse.changes.touched_rows import Partial
 from evercurrent.warehouse.deferred.catch_up import current, moved_for_watchers, new_segments, with_watched
@@ -53,7 +54,6 @@ from evercurrent.warehouse.maintenance.notifications import changes_of
 from evercurrent.warehouse.maintenance.progress import Progress
 from evercurrent.warehouse.maintenance.retry import again
 from evercurrent.warehouse.maintenance.run_costs import experience, view_runs
-from evercurrent.warehouse.maintenance.run_record import RunRecord, ViewRun
 from evercurrent.warehouse.maintenance.update import Moved, move
 from evercurrent.warehouse.planning.estimates import Size
 from evercurrent.warehouse.planning.experience import Cold
@@ -334,19 +334,11 @@ class Core:
         self.outlook = Outlook(catalog, design)
         self.waiting = Waiting(catalog, design)
         self.aside.clear()
-        from evercurrent.warehouse.definitions.statements import defaults
-
         for key, t in catalog.tables.items():
             if t.primary_key:
                 types = [c.type for c in t.columns]
                 self.engine.declare(table_store(key), types, positions(t, t.primary_key.columns))
-        self.readers = {key: RowReader(t, defaults(t)) for key, t in catalog.tables.items()}
-        self.rules = {
-            key: RowRules(
-                t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns])
-            )
-            for key, t in catalog.tables.items()
-        }
+        self.readers, self.rules = readers_of(catalog), rules_of(catalog)
 
 
 def is_source(core: Core, table: str) -> bool:

@@ -11,32 +11,28 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from evercurrent.callables import require_callable
-from evercurrent.catalog.nodes import Mode, is_part
 from evercurrent.data.zset import ZSet
 from evercurrent.design.explain import Explanation
 from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
 from evercurrent.engine.spark.intake.frames import is_frame, small_table
 from evercurrent.engine.spark.storage.files import Folder
-from evercurrent.errors import (
-    ConflictError,
-    QueryError,
-    TransactionError,
-)
-from evercurrent.frontend.sql import statements as s
-from evercurrent.frontend.sql.parse import parse_script, parse_statement
+from evercurrent.errors import ConflictError, QueryError, UnsupportedError
 from evercurrent.limits import guard_nesting
 from evercurrent.oql_views.changes import relations_of_view
 from evercurrent.python_views.owner import QueryOwner
-from evercurrent.rows.results import Result
-from evercurrent.session.execute import Policy, in_mode
-from evercurrent.session.oql import handle_of
-from evercurrent.session.verify import Report
+from evercurrent.rows.arguments import require_choice
+from evercurrent.statements.execute import in_transaction
+from evercurrent.statements.handles import Table
+from evercurrent.statements.options import STRATEGIES, OnViolation, SourceFormat, Strategy
+from evercurrent.statements.python_face import PythonFace
+from evercurrent.statements.report import Report
+from evercurrent.statements.run_record import RunRecord
+from evercurrent.statements.statement_face import StatementFace, require_mapping, require_names
 from evercurrent.term.handed_over import HandedOver
 from evercurrent.warehouse.changes.apply import (
-    OnViolation,
     apply_frames,
     apply_frames_parted,
     apply_rows,
@@ -50,10 +46,8 @@ from evercurrent.warehouse.core import Core, require_own
 from evercurrent.warehouse.deferred.catch_up import current
 from evercurrent.warehouse.definitions import statements
 from evercurrent.warehouse.definitions.called_functions import missing_functions, warn_of_missing
-from evercurrent.warehouse.definitions.drafts import Script
-from evercurrent.warehouse.definitions.python_face import StoredPythonFace
 from evercurrent.warehouse.definitions.sources import Declaration, declare
-from evercurrent.warehouse.handles import Table
+from evercurrent.warehouse.handles import StoredTable
 from evercurrent.warehouse.integrity.check import CheckReport, check
 from evercurrent.warehouse.integrity.repair import repair as repair_stores
 from evercurrent.warehouse.integrity.repair import repair_log
@@ -62,14 +56,11 @@ from evercurrent.warehouse.maintenance import upkeep
 from evercurrent.warehouse.maintenance.notifications import missed
 from evercurrent.warehouse.maintenance.progress import Listener
 from evercurrent.warehouse.maintenance.publish import folders_of, publish, set_publishing
-from evercurrent.warehouse.maintenance.run_record import RunRecord
 from evercurrent.warehouse.objects.face import StoredFace
-from evercurrent.warehouse.statements import run
-
-Strategy = Literal["auto", "driver", "spark"]
+from evercurrent.warehouse.statements import WarehouseTarget
 
 
-class Warehouse(StoredPythonFace, StoredFace):
+class Warehouse(StatementFace, PythonFace, StoredFace):
     """Tables and views under a path, kept current by Spark and its driver.
 
     One driver writes at a time: if another one has committed in between, a commit raises `ConflictError` and changes
@@ -87,14 +78,14 @@ class Warehouse(StoredPythonFace, StoredFace):
         functions: Iterable[Any] | Mapping[str, Any] = (),
         publish_to: Iterable[str | os.PathLike[str]] = (),
     ) -> None:
-        if strategy not in ("auto", "driver", "spark"):
-            raise QueryError(f"there is no strategy {strategy!r}", hint="there is auto, driver and spark")
+        require_choice(strategy, STRATEGIES, "strategy")
         known, places = HandedOver(functions), folders_of(publish_to)
         folder = Folder(path)
         folder.make()
         self._core = Core(Engine(spark, folder, strategy))
         self._core.functions, self._core.publish_to = known, places
-        self._core.handle = self._object_of
+        self._statements = WarehouseTarget(self)
+        self._core.handle = self._statements.object_of
         self.listen(progress)
         self._transaction: Transaction | None = None
         self.reload()
@@ -110,16 +101,13 @@ class Warehouse(StoredPythonFace, StoredFace):
 
         return WarehouseOwner(self)
 
-    def _object_of(self, oid: int) -> Any:
-        """The object of an identity, for those who are told of changes; UNDEFINED if it is gone."""
-        return handle_of(self._session)(oid)
-
     def listen(self, progress: Listener | bool | None) -> None:
         """Call a function with the name of each stage of a run; False: no one, None: a line on a terminal."""
         if progress is not None and not isinstance(progress, bool):
             require_callable(progress, "progress", "give a function of the name of a stage, or True or False")
         self._core.progress.listener = progress
 
+    @guard_nesting()
     def reload(self) -> int:
         """Go to the newest version that any driver has committed; gives its number."""
         with self._core.lock:
@@ -135,95 +123,24 @@ class Warehouse(StoredPythonFace, StoredFace):
 
     # --- statements ----------------------------------------------------------------------------------------
 
-    @guard_nesting()
-    def execute(
-        self,
-        sql: str,
-        parameters: Any = None,
-        *,
-        policy: Policy | None = None,
-        mode: Mode | None = None,
-    ) -> Result:
-        """Run a statement, or several parted by semicolons; returns the result of the last.
-
-        Definitions that follow each other are one version: there are all of them or none.
-
-        `policy` is for views that the statements create and that name none: `incremental` (the default) never recomputes
-        a view, `full` does so at every version that changes a table under it, `auto` does what is estimated to cost less.
-        `mode` likewise: a `strict` view (the default) moves with every batch, a `lazy` one when it is read, over the net of
-        all batches since; a `hybrid` one moves its collections at once and what is derived from them when it is read.
-        """
-        if policy not in (None, "incremental", "auto", "full"):
-            raise QueryError(f"there is no policy {policy!r}", hint="there is incremental, auto and full")
-        texts = parse_script(sql)
-        if not texts:
-            raise QueryError("there is no statement in the text")
-        if len(texts) > 1 and parameters:
-            raise QueryError(
-                "parameters are for a single statement", hint="execute the statements one by one"
-            )
-        result = Result("")
-        with self._core.lock, self._core.progress.run(), Script(self._core) as script:
-            for text in texts:
-                statement = parse_statement(text, self._core.catalog, policy or "incremental", parameters)
-                script.next(statements.can_be_drafted(self._core, statement))
-                result = run(self, in_mode(statement, mode), text)
-        return result
-
-    @guard_nesting()
-    def replace_view(self, text: str, *, policy: Policy | None = None) -> None:
-        """Replace a view by the definition of this text (CREATE VIEW): what is kept of the old one stays kept."""
-        with self._core.lock, self._core.progress.run():
-            self._require_no_transaction("CREATE")
-            statement = parse_statement(text, self._core.catalog, policy or "incremental")
-            if not isinstance(statement, s.CreateView):
-                raise QueryError("this does not define a view")
-            statements.create_view(self._core, statement.view, text, True, False)
+    @property
+    def _target(self) -> WarehouseTarget:
+        return self._statements
 
     def _require_no_transaction(self, what: str) -> None:
         self._core.require_idle()
         if self._transaction is not None:
-            raise TransactionError(
-                f"{what} cannot be part of a transaction with other changes",
-                hint="run it before or after the `with db.transaction()` block",
-            )
-
-    @guard_nesting()
-    def oql(
-        self,
-        text: str,
-        *,
-        policy: Policy = "incremental",
-        mode: Mode = "strict",
-        publish: bool | None = None,
-    ) -> Any:
-        """Run statements of OQL, as in process; returns the value of the last one if it is a query.
-
-        `publish=False`: the views that are defined are published nowhere (see `publish`), and so those with nested collections
-        are not kept with arrays besides.
-        """
-        from evercurrent.warehouse.definitions import oql
-
-        return oql.run(self, text, policy, mode, publish)
-
-    @guard_nesting()
-    def query(self, text: str, parameters: Any = None, *, language: Literal["sql", "oql"] = "sql") -> Any:
-        """Run a query once, over the present version: in SQL a `Result`, in OQL the value."""
-        if language == "oql":
-            from evercurrent.warehouse.definitions.oql import query
-
-            return query(self, text)
-        with self._core.lock:
-            statement = parse_statement(text, self._core.catalog, "incremental", parameters)
-            if not isinstance(statement, s.Select):
-                raise QueryError("this is not a query", hint="db.execute runs statements of every kind")
-            return run(self, statement, text)
+            raise in_transaction(what)
 
     # --- changes -------------------------------------------------------------------------------------------
 
     def transaction(self, *, batch: str | None = None) -> Block:
         """All or nothing, one version: `with db.transaction(): ...`. `batch`: see `apply`."""
         return Block(self, batch)
+
+    def _changing(self) -> Block:
+        """Returns the transaction for one call: the open one, or one for this call alone."""
+        return Block(self, alone=True)
 
     def _commit_rows(self, deltas: Mapping[str, ZSet], transaction: Transaction) -> RunRecord:
         try:
@@ -254,11 +171,7 @@ class Warehouse(StoredPythonFace, StoredFace):
 
     @guard_nesting()
     def apply(
-        self,
-        changes: Mapping[str, Any],
-        *,
-        batch: str | None = None,
-        on_violation: OnViolation = "refuse",
+        self, changes: Mapping[str, Any], *, batch: str | None = None, on_violation: OnViolation = "refuse"
     ) -> RunRecord:
         """Apply change feeds to tables, in one version; returns the record of the run.
 
@@ -270,8 +183,7 @@ class Warehouse(StoredPythonFace, StoredFace):
         the changes to blame are set aside in the table `evercurrent_quarantine`, and the others applied, in one version.
         """
         require_known(on_violation)
-        if not isinstance(changes, Mapping):
-            raise QueryError("changes must be a mapping from names of tables to change feeds")
+        require_mapping(changes)
         with self._core.lock, self._core.progress.run():
             self._require_no_transaction("apply")
             if batch is not None:
@@ -304,11 +216,12 @@ class Warehouse(StoredPythonFace, StoredFace):
 
     # --- sources -------------------------------------------------------------------------------------------
 
+    @guard_nesting()
     def source(
         self,
         name: str,
         *,
-        format: Literal["delta", "parquet", "iceberg"] | None = None,
+        format: SourceFormat | None = None,
         path: Any = None,
         table: str | None = None,
         key: Iterable[str] = (),
@@ -325,12 +238,9 @@ class Warehouse(StoredPythonFace, StoredFace):
             keys = (key,) if isinstance(key, str) else tuple(key)
             declare(self._core, Declaration(name, format, path, table, keys, options))
 
+    @guard_nesting()
     def refresh(
-        self,
-        *,
-        full: Iterable[str] = (),
-        batch: str | None = None,
-        on_violation: OnViolation = "refuse",
+        self, *, full: Iterable[str] = (), batch: str | None = None, on_violation: OnViolation = "refuse"
     ) -> RunRecord:
         """Take in all that has changed in the sources since the last time, as one version.
 
@@ -384,22 +294,23 @@ class Warehouse(StoredPythonFace, StoredFace):
 
     def table(self, name: str) -> Table:
         """The table of this name."""
-        return Table(self, name)
+        return StoredTable(self, name)
 
-    @property
-    def tables(self) -> list[str]:
-        """The names of all tables."""
-        return [t.name for t in self._core.catalog.tables.values()]
+    # --- what only a database inside this process offers -----------------------------------------------------
 
-    @property
-    def views(self) -> list[str]:
-        """The names of all views."""
-        return [v.name for v in self._core.catalog.views.values() if not is_part(v)]
+    def feed(self, table: str) -> Any:
+        """Not possible on Spark: every change is a version."""
+        raise UnsupportedError(
+            "feed() needs a database inside this process: on Spark every change is a version",
+            hint="db.apply and db.stream take in many rows at once",
+        )
 
-    @property
-    def assertions(self) -> list[str]:
-        """The names of all assertions."""
-        return [a.name for a in self._core.catalog.assertions.values()]
+    def stats(self) -> Any:
+        """Not possible on Spark: states lie in files."""
+        raise UnsupportedError(
+            "stats() needs a database inside this process: on Spark states lie in files",
+            hint="db.explain() says how large they are",
+        )
 
     # --- versions ------------------------------------------------------------------------------------------
 
@@ -412,6 +323,7 @@ class Warehouse(StoredPythonFace, StoredFace):
         """What every version did, oldest first."""
         return [RunRecord.of_json(e.version, e.batch, e.record) for e in self._core.engine.log.entries()]
 
+    @guard_nesting()
     def explain(
         self, view: str | None = None, *, stage: str | None = None, changes: Mapping[str, int] | None = None
     ) -> Explanation:
@@ -455,8 +367,7 @@ class Warehouse(StoredPythonFace, StoredFace):
     @guard_nesting()
     def verify(self, views: Iterable[str] | None = None) -> Report:
         """Compare views with what Spark's own SQL returns for their queries. The report is true if all are equal."""
-        if isinstance(views, str):
-            raise QueryError("views must be an iterable of names", hint=f"db.verify([{views!r}])")
+        require_names(views, "verify")
         with self._core.lock, self._core.progress.run():
             return verify(self._core, views)
 

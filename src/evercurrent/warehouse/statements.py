@@ -1,86 +1,126 @@
-"""Statements of SQL on a warehouse, one by one."""
+"""What the executor of statements asks of a database, answered by one on Spark.
+
+execute(WarehouseTarget(db), "CREATE TABLE t (n BIGINT)")      one version more
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
-from evercurrent.data.types import Member
+from evercurrent.calculus.nodes import Query
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.data.collections import UNDEFINED
 from evercurrent.data.zset import Row, ZSet
-from evercurrent.errors import EvaluationError
-from evercurrent.frontend.sql import statements as s
-from evercurrent.rows.conversion import give_row
-from evercurrent.rows.results import Result
-from evercurrent.session.views import in_order
+from evercurrent.frontend.oql import syntax
+from evercurrent.frontend.sql.statements import DropRelation
+from evercurrent.locking.lock import Hold
+from evercurrent.statements.target import Create, Definition
 from evercurrent.warehouse.definitions import statements
-from evercurrent.warehouse.queries import answer
+from evercurrent.warehouse.definitions.classes import directly
+from evercurrent.warehouse.definitions.drafts import Script, change
+from evercurrent.warehouse.definitions.oql import stored
+from evercurrent.warehouse.maintenance.publish import definition_of
+from evercurrent.warehouse.queries import answer, answer_pending, table_rows, view_rows
 
 if TYPE_CHECKING:
+    from evercurrent.warehouse.changes.transactions import Block
     from evercurrent.warehouse.database import Warehouse
 
 
-def run(db: Warehouse, statement: s.Statement, text: str) -> Result:
-    """Run one statement, of which the text is kept if it defines something."""
-    match statement:
-        case s.CreateTable() | s.CreateView() | s.CreateAssertion():
-            db._require_no_transaction("CREATE")
-            statements.create(db._core, statement, text)
-            return Result(f"CREATE {type(statement).__name__.removeprefix('Create').upper()}")
-        case s.DropRelation(kind, name, quietly, cascade):
-            db._require_no_transaction("DROP")
-            statements.drop(db._core, kind, name, quietly, cascade)
-            return Result(f"DROP {kind.upper()}")
-        case s.Truncate(table):
-            return truncate(db, table)
-        case s.Select(ordered, names):
-            found = answer(db._core, ordered.query)
-            rows = [row for row, weight in found for _ in range(weight)]
-            rows = in_order(rows, ordered.query.fields, ordered.order)
-            fields = tuple(
-                Member(n, f.type, f.nullable) for n, f in zip(names, ordered.query.fields, strict=False)
-            )
-            return Result("SELECT", len(rows), fields, [row[: len(names)] for row in rows])
-        case s.Modify():
-            return modify(db, statement)
+class WarehouseTarget:
+    """A warehouse, as the executor sees it."""
 
+    __slots__ = ("core", "db")
 
-def modify(db: Warehouse, statement: s.Modify) -> Result:
-    """INSERT, UPDATE, DELETE and MERGE: the query says of each row what becomes of it."""
-    key = statement.table.lower()
-    table = db._core.table(statement.table)
-    width = len(table.columns)
-    with db.transaction() as transaction:
-        found = answer(db._core, statement.query, transaction.deltas())
-        deletions: list[tuple[Row, int]] = []
-        insertions: list[tuple[Row, int]] = []
-        affected: Counter[Row] = Counter()
-        count = 0
-        for row, weight in found:
-            action, old, new = row[0], row[1 : 1 + width], row[1 + width : 1 + 2 * width]
-            if action in (s.DELETE, s.UPDATE):
-                deletions.append((old, -weight))
-                affected[old] += weight
-            if action in (s.INSERT, s.UPDATE):
-                insertions.append((new, weight))
-            if action:
-                count += weight
-        transaction.partial.load_rows(key, affected)
-        for old, times in affected.items():
-            if times > transaction.on(key).count(old):
-                raise EvaluationError(
-                    f"MERGE into {table.name}: several source rows match the row {give_row(table.fields, old)!r}",
-                    hint="make the rows of the source unique by the columns of the ON condition",
-                )
-        transaction.change(key, deletions + insertions)
-    return Result(statement.kind.upper(), count)
+    def __init__(self, db: Warehouse) -> None:
+        self.db = db
+        self.core = db._core
 
+    @property
+    def catalog(self) -> Catalog:
+        return self.core.catalog
 
-def truncate(db: Warehouse, name: str) -> Result:
-    """Take all rows out of a table."""
-    with db.transaction() as transaction:
-        key = db._core.table(name).name.lower()
-        rows = ZSet(db._core.engine.rows(db._core.table_segments(key), db._core.table_types(key)))
-        if key in transaction.pending:
-            rows = rows + transaction.pending[key].delta
-        transaction.change(key, [(row, -weight) for row, weight in rows.items()])
-        return Result("TRUNCATE", sum(weight for _, weight in rows.items()))
+    @property
+    def lock(self) -> Hold:
+        return self.core.lock
+
+    @contextmanager
+    def script(self) -> Iterator[Callable[[object], None]]:
+        """Shows the progress of the run. Definitions that follow each other are one version."""
+        with self.core.progress.run(), Script(self.core) as script:
+            yield lambda statement: script.next(self.is_drafted(statement))
+
+    def is_drafted(self, statement: Any) -> bool:
+        """Returns whether a statement is a definition that can be one version with others."""
+        if isinstance(statement, syntax.Define | syntax.Undefine | syntax.Import):
+            return True
+        return statements.can_be_drafted(self.core, statement)
+
+    def require_no_transaction(self, what: str) -> None:
+        self.db._require_no_transaction(what)
+
+    # --- rows ----------------------------------------------------------------------------------------------
+
+    def answer(self, query: Query, pending: bool) -> Iterable[tuple[Row, int]]:
+        transaction = self.db._transaction if pending else None
+        if transaction is None:
+            return answer(self.core, query)
+        return answer_pending(self.core, query, transaction.deltas(), transaction.partial)
+
+    def view_rows(self, name: str, pending: bool) -> list[Row]:
+        transaction = self.db._transaction if pending else None
+        deltas = {} if transaction is None else transaction.deltas()
+        if transaction is None or not deltas:
+            return view_rows(self.core, name)
+        found = answer_pending(
+            self.core, cast(Query, self.core.view(name).query), deltas, transaction.partial
+        )
+        return [row for row, weight in found for _ in range(weight)]
+
+    def table_rows(self, table: str) -> ZSet:
+        """Returns the rows of a table at the present version."""
+        return table_rows(self.core, table)
+
+    def pending_rows(self, table: str) -> ZSet:
+        rows = table_rows(self.core, table)
+        transaction = self.db._transaction
+        delta = None if transaction is None else transaction.deltas().get(table.lower())
+        return rows if delta is None else rows + delta
+
+    def changing(self) -> Block:
+        return self.db._changing()
+
+    def object_of(self, oid: int) -> Any:
+        space = self.db._session.space
+        found = None if space is None else space.at(oid)
+        return UNDEFINED if found is None else found
+
+    # --- definitions ---------------------------------------------------------------------------------------
+
+    def create(self, statement: Create, text: str) -> None:
+        statements.create(self.core, statement, text)
+
+    def drop(self, statement: DropRelation) -> None:
+        kind, name, quietly, cascade = (
+            statement.kind,
+            statement.name,
+            statement.if_exists,
+            statement.cascade,
+        )
+        statements.drop(self.core, kind, name, quietly, cascade)
+
+    def query_catalog(self) -> Catalog:
+        return replace(self.catalog, schema=directly(self.catalog.schema))
+
+    def publishing(self, name: str, publish: bool | None) -> Definition:
+        if publish is not None:
+            return {"publish": publish}
+        return {k: v for k, v in definition_of(self.core, name).items() if k == "publish"}
+
+    def install(
+        self, catalog: Catalog, kind: str, *made: Definition, dropped: set[tuple[str, str]] | None = None
+    ) -> None:
+        change(self.core, stored(catalog, self.catalog), kind, *made, dropped=dropped)

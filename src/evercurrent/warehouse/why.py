@@ -25,9 +25,9 @@ from evercurrent.design.why import (
 from evercurrent.engine.spark.engine import SMALL_ROWS
 from evercurrent.errors import UnsupportedError
 from evercurrent.oql_views.why import why_value
-from evercurrent.session.oql import handle_of
+from evercurrent.statements.oql import stitcher_of
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.definitions.oql import stitcher
+from evercurrent.warehouse.statements import WarehouseTarget
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.database import Warehouse
@@ -41,11 +41,11 @@ def why(db: Warehouse, view: View, row: Any = NOTHING) -> Why:
     core = db._core
     with core.lock:
         if is_valued(view):
-            found = why_value(view, row, core.catalog, contents(core, view), stitcher(db))
+            found = why_value(view, row, core.catalog, contents(core, view), stitcher_of(WarehouseTarget(db)))
         else:
             inner = read_row(view.name, view.fields, row)
             found = explain_row(view, inner, core.catalog, contents(core, view))
-        return replace(found, objects=objects_of(found, core.catalog, handle_of(db._session)))
+        return replace(found, objects=objects_of(found, core.catalog, WarehouseTarget(db).object_of))
 
 
 def contents(core: Core, view: View) -> Contents:

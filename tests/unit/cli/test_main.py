@@ -79,7 +79,7 @@ def test_the_other_commands(place: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_a_view_that_differs_has_an_exit_code_of_its_own(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from evercurrent.session.verify import Report, Verified
+    from evercurrent.statements.report import Report, Verified
 
     main(["run", str(place / "p.sql")])
     for missing, code in (([], FINE), ([("Ann", 3)], DIFFERS)):

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from evercurrent.statements.run_record import RunRecord, ViewRun
 from evercurrent.warehouse.maintenance import progress
 from evercurrent.warehouse.maintenance.progress import Progress
-from evercurrent.warehouse.maintenance.run_record import RunRecord, ViewRun
 
 
 def test_a_listener_hears_of_the_stages_of_a_run() -> None:

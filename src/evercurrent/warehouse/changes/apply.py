@@ -21,6 +21,7 @@ from evercurrent.engine.spark.storage.store_names import StoreName, aside_store,
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConstraintError, QueryError
 from evercurrent.rows.readers import changes_of, frame_columns
+from evercurrent.statements.run_record import RunRecord
 from evercurrent.warehouse.changes import bulk, columns
 from evercurrent.warehouse.changes.assertion_trials import UNITS
 from evercurrent.warehouse.changes.quarantine import (
@@ -38,7 +39,6 @@ from evercurrent.warehouse.changes.quarantine import (
 from evercurrent.warehouse.changes.transactions import Transaction
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.handles import locate_all
-from evercurrent.warehouse.maintenance.run_record import RunRecord
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.database import Warehouse

@@ -15,8 +15,8 @@ from evercurrent.engine.spark.storage.files import slug
 from evercurrent.errors import ConflictError, QueryError
 
 if TYPE_CHECKING:
+    from evercurrent.statements.run_record import RunRecord
     from evercurrent.warehouse.database import Warehouse
-    from evercurrent.warehouse.maintenance.run_record import RunRecord
 
 TURNS = 10
 """So often a batch is repeated if other drivers are quicker each time."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from evercurrent.data.zset import Row, ZSet
-from evercurrent.errors import TransactionError
 from evercurrent.rows.pending import Change, Pending
+from evercurrent.statements.run_record import RunRecord
+from evercurrent.statements.transactions import Status, closed
 from evercurrent.warehouse.changes.touched_rows import Partial
 from evercurrent.warehouse.core import Core, require_own
-from evercurrent.warehouse.maintenance.run_record import RunRecord
 
 if TYPE_CHECKING:
     from evercurrent.objects.model.work import Work
@@ -26,7 +27,7 @@ class Transaction:
         self.batch = batch
         self.partial: Partial = core.partial()
         self.pending: dict[str, Pending] = {}
-        self.status = "open"
+        self.status: Status = "open"
         self.record: RunRecord | None = None
         self.objects: Work | None = None  # what it has changed of the objects
         self.hold = core.current_hold()  # it is over when the block that began the transaction is left
@@ -40,11 +41,18 @@ class Transaction:
         return self.pending[table]
 
     def require_open(self) -> None:
+        """Refuses changes after the transaction has failed or was rolled back."""
         if self.status != "open":
-            raise TransactionError(
-                f"this transaction takes no more changes: it is {self.status}",
-                hint="leave the outermost `with db.transaction()` block and begin another",
-            )
+            raise closed(self.status)
+
+    @property
+    def number(self) -> int | None:
+        """The version that the transaction became; None where nothing had changed."""
+        return None if self.record is None else self.record.version
+
+    def load_rows(self, table: str, rows: Iterable[Row]) -> None:
+        """Reads what is stored of these rows, so that they can be counted."""
+        self.partial.load_rows(table, rows)
 
     def change(self, table: str, changes: list[Change]) -> None:
         """Make all of these changes or none."""
@@ -52,9 +60,6 @@ class Transaction:
             # those that come too: their keys are judged in the end, and so the files are read once
             self.partial.load_rows(table, [row for row, _ in changes])
         self.on(table).change(changes)
-
-    def load_key(self, table: str, columns: tuple[int, ...], key: Row) -> None:
-        self.partial.load(table, columns, [key])
 
     def deltas(self) -> dict[str, ZSet]:
         own = {name: p.delta for name, p in self.pending.items() if p.delta}
@@ -81,9 +86,14 @@ class Transaction:
 
 
 class Block:
-    """`with db.transaction() as tx:`; inside another one it joins it."""
+    """`with db.transaction() as tx:`; inside another one it joins it.
 
-    def __init__(self, db: Warehouse, batch: str | None = None) -> None:
+    `alone`: it is a single call, which has changed nothing if it failed; so a call that fails inside an open transaction does not
+    fail the transaction.
+    """
+
+    def __init__(self, db: Warehouse, batch: str | None = None, alone: bool = False) -> None:
+        self.alone = alone
         self.db = db
         self.batch = batch
         self.hold = db._core.lock
@@ -109,6 +119,7 @@ class Block:
                 core.engine.pool.mark()
                 self.begun = Transaction(core, self.batch)
                 self.db._transaction = self.begun
+            self.db._transaction.require_open()
             return self.db._transaction
         except BaseException:
             self.leave()
@@ -126,16 +137,14 @@ class Block:
         try:
             transaction = self.db._transaction
             assert transaction is not None
-            if error is not None and transaction.status == "open":
+            excused = self.alone and self.begun is None and isinstance(error, Exception)
+            if error is not None and transaction.status == "open" and not excused:
                 transaction.status = "failed"
             if self.begun is None:
                 return
             self.db._transaction = None
             if error is None and transaction.status == "failed":
-                raise TransactionError(
-                    "the transaction is not committed: an inner block of it failed",
-                    hint="let the exception leave the outermost block",
-                )
+                raise closed(transaction.status)
             if error is None and transaction.status == "open":
                 deltas = transaction.deltas()
                 # A named batch is remembered even if it changes nothing now: sent again later, it might.

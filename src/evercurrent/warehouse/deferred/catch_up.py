@@ -19,12 +19,12 @@ from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConflictError, EvaluationError
 from evercurrent.oql_views.changes import relations_of_view
+from evercurrent.statements.run_record import RunRecord, ViewRun
 from evercurrent.warehouse.deferred.deferred_relations import Waiting, bare, later
 from evercurrent.warehouse.deferred.deferred_work import Caught, caught_up
 from evercurrent.warehouse.deferred.groups import Group, Kind
 from evercurrent.warehouse.maintenance.notifications import changes_of
 from evercurrent.warehouse.maintenance.retry import CATCH_UP
-from evercurrent.warehouse.maintenance.run_record import RunRecord, ViewRun
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.core import Core

@@ -7,7 +7,6 @@ fill_stores         the stores of another catalog
 named_objects       named objects on a warehouse
 oql                 OQL on a warehouse
 python_definitions  definitions of views of query objects, as a version keeps them
-python_face         what `db.view` returns, for type checkers
 python_views        query objects of Python on a warehouse
 sources             sources as definitions
 statements          CREATE and DROP on a warehouse

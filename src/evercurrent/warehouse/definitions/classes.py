@@ -26,7 +26,7 @@ from evercurrent.frontend.odl.show import odl
 from evercurrent.frontend.oql.names import NAMES
 from evercurrent.oql_views.methods import capture_for
 from evercurrent.oql_views.stored_operations import SELF, KeptOperation
-from evercurrent.session.oql import translated_anew
+from evercurrent.statements.redefinition import redefine_oql
 from evercurrent.term.handed_over import HandedOver
 from evercurrent.term.located import can_be_found, path_of
 from evercurrent.term.nodes import Variable
@@ -70,7 +70,7 @@ def create_classes(core: Core, schema: Schema, text: str) -> None:
     schema, operations = keeping(schema, names, core.functions)
     catalog = stored(with_classes(before, schema), before)
     classes = {"kind": "classes", "name": ", ".join(new), "text": text, "policy": None}
-    change(core, translated_anew(catalog), "CREATE CLASS", classes, *operations)
+    change(core, redefine_oql(catalog), "CREATE CLASS", classes, *operations)
 
 
 def drop_classes(db: Warehouse, names: list[str]) -> None:
@@ -190,7 +190,7 @@ def bind_operations(core: Core, functions: Mapping[str, Callable[..., Any]]) -> 
     if all(present.get(name) == wanted.get(name) for name in functions):
         core.catalog = catalog
         return
-    change(core, translated_anew(catalog), "CREATE OPERATION", *definitions)
+    change(core, redefine_oql(catalog), "CREATE OPERATION", *definitions)
 
 
 def directly(schema: Schema) -> Schema:

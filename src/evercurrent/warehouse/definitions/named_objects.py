@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from evercurrent.frontend.oql.names import NAMES
 from evercurrent.objects.names import is_bound, names_table
+from evercurrent.statements.oql import definition_of
 from evercurrent.warehouse.definitions.drafts import change, together
 from evercurrent.warehouse.definitions.python_views import table_text
-from evercurrent.warehouse.definitions.statements import create_table, defining
+from evercurrent.warehouse.definitions.statements import create_table
 
 if TYPE_CHECKING:
     from evercurrent.warehouse.database import Warehouse
@@ -37,5 +38,5 @@ def bind(db: Warehouse, name: str, thing: Any) -> None:
                 create_table(core, table, table_text(table), False, True)
             of = type(thing).__name__
             catalog = replace(core.catalog, objects={**core.catalog.objects, name: of})
-            change(core, catalog, "BIND", defining("object", name, of))
+            change(core, catalog, "BIND", definition_of("object", name, of))
         db.table(NAMES).insert({"name": name, "oid": oid})

@@ -6,28 +6,25 @@ built it; opaque functions are named, and are those that the program hands over.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evercurrent.calculus.codec import encode
-from evercurrent.calculus.nodes import Relation
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import ForeignKey
 from evercurrent.catalog.nodes import Table as Declared
 from evercurrent.data.shapes import Shape
 from evercurrent.design.compile import stages
 from evercurrent.errors import UnsupportedError
-from evercurrent.frontend.python.block import over
 from evercurrent.frontend.python.core import AnyQuery
 from evercurrent.frontend.python.definitions import view_of_query
-from evercurrent.frontend.python.query import Query
 from evercurrent.python_views.owner import QueryOwner
 from evercurrent.rows.results import Result
-from evercurrent.session.views import in_order
+from evercurrent.statements.live_views import LiveView
+from evercurrent.statements.order import order_rows
 from evercurrent.term.handed_over import functions_in
 from evercurrent.term.show import show
 from evercurrent.warehouse.definitions import statements
-from evercurrent.warehouse.handles import Table, View
+from evercurrent.warehouse.handles import StoredTable, StoredView
 from evercurrent.warehouse.queries import answer
 
 if TYPE_CHECKING:
@@ -49,10 +46,10 @@ class WarehouseOwner(QueryOwner):
     def create(self, table: Declared) -> None:
         self.db.execute(table_text(table))
 
-    def table(self, name: str) -> Table:
-        return self.db.table(name)
+    def table(self, name: str) -> StoredTable:
+        return StoredTable(self.db, name)
 
-    def view(self, name: str, query: AnyQuery, replacing: bool) -> StoredView[Any]:
+    def view(self, name: str, query: AnyQuery, replacing: bool) -> StoredLiveView[Any]:
         core = self.db._core
         with core.lock:
             self.db._require_no_transaction("CREATE")
@@ -60,17 +57,17 @@ class WarehouseOwner(QueryOwner):
             encode(made.query)  # refuses what could not be opened again
             core.functions.add(*functions_in(made.query))
             statements.create_view(core, made, made.text, replacing, False)
-        return StoredView(self, name, query._block.shape)
+        return StoredLiveView(self, name, query._block.shape)
 
-    def handle(self, name: str) -> View:
-        return View(self.db, name)
+    def handle(self, name: str) -> StoredView:
+        return StoredView(self.db, name)
 
     def answer(self, query: AnyQuery) -> list[tuple[Any, ...]]:
         with self.db._core.lock:
             made = query._query()
             rows = [row for row, weight in answer(self.db._core, made) for _ in range(weight)]
             return Result(
-                "SELECT", len(rows), made.fields, in_order(rows, made.fields, query._read_order())
+                "SELECT", len(rows), made.fields, order_rows(rows, made.fields, query._read_order())
             ).rows()
 
     def keep(self, query: AnyQuery) -> Any:
@@ -98,27 +95,12 @@ class WarehouseOwner(QueryOwner):
                 return Explanation(show_plan(made.plan))
 
 
-class StoredView(View, Query[T], Generic[T]):  # type: ignore[misc]
-    """A view of a query object on a warehouse; and a query object itself."""
-
-    def __new__(cls, *args: Any) -> Any:
-        return object.__new__(cls)
+class StoredLiveView(StoredView, LiveView[T]):  # type: ignore[misc]
+    """A view of a query object on a warehouse."""
 
     def __init__(self, owner: WarehouseOwner, name: str, shape: Shape) -> None:
-        View.__init__(self, owner.db, name)
-        AnyQuery.__init__(self, over(Relation(self.name, self.schema), shape, "v"), owner)
-
-    def objects(self) -> list[T]:
-        """All rows, as instances of their class."""
-        make = self._block.shape.object
-        return [make(row) for row in View.rows(self)]
-
-    def __iter__(self) -> Iterator[T]:  # type: ignore[override]
-        return iter(self.objects())
-
-    def materialize(self) -> StoredView[T]:
-        """Itself: it is kept already."""
-        return self
+        StoredView.__init__(self, owner.db, name)
+        self._become_query(owner, shape)
 
 
 def table_text(table: Declared) -> str:

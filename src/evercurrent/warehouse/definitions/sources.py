@@ -23,8 +23,7 @@ from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import QueryError
 from evercurrent.frontend.sql.parse import parse_statement
 from evercurrent.frontend.sql.statements import CreateTable
-from evercurrent.session.definition import redefine_dependants
-from evercurrent.session.execute import redefine
+from evercurrent.statements.redefinition import redefine_dependants
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions import statements
 from evercurrent.warehouse.definitions.drafts import change
@@ -127,7 +126,7 @@ def widen(core: Core, source: Source, added: Sequence[Member]) -> None:
     text = table_text(source.name, columns, old["source"].get("key", ()))
     statement = parse_statement(text, core.catalog)
     assert isinstance(statement, CreateTable)
-    catalog = redefine_dependants(core.catalog.with_table(statement.table), source.name, redefine)
+    catalog = redefine_dependants(core.catalog.with_table(statement.table), source.name)
     before = core.snapshot
     stores = dict(before.stores)
     held = core.table_segments(source.name)

@@ -11,16 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.dependencies import all_dependants
 from evercurrent.catalog.lookup import to_drop
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.catalog.removal import remove, remove_dependant
-from evercurrent.data.values import give_out
 from evercurrent.design.compile import Design
 from evercurrent.engine.spark.own_sql.queries import quoted
 from evercurrent.engine.spark.storage.log import Snapshot
 from evercurrent.engine.spark.translate.types import require_stored
-from evercurrent.errors import ConstraintError, EvercurrentError, QueryError, StorageError, UnsupportedError
+from evercurrent.errors import EvercurrentError, QueryError, StorageError, UnsupportedError
 from evercurrent.frontend.odl.resolve import classes_of
 from evercurrent.frontend.sql.parse import parse_statement
 from evercurrent.frontend.sql.statements import (
@@ -31,15 +29,16 @@ from evercurrent.frontend.sql.statements import (
     Select,
     Statement,
 )
-from evercurrent.session.definition import (
-    check_foreign_key,
+from evercurrent.statements.definition import (
+    add_view,
     check_foreign_keys,
     may_create,
-    over_kept,
-    redefine_dependants,
+    may_create_assertion,
+    references_to,
+    referring_rows,
 )
-from evercurrent.session.execute import redefine
-from evercurrent.term.evaluate import compile_term
+from evercurrent.statements.oql import definition_of as about_definition
+from evercurrent.statements.redefinition import over_kept, redefine_dependants
 from evercurrent.term.handed_over import HandedOver
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions.classes import with_classes, with_operation
@@ -47,15 +46,6 @@ from evercurrent.warehouse.definitions.drafts import Definition, change, compile
 from evercurrent.warehouse.definitions.python_definitions import of_python, view_of_definition
 from evercurrent.warehouse.maintenance.publish import definition_of, publish
 from evercurrent.warehouse.queries import answer
-
-
-def defaults(table: Table) -> tuple[object, ...]:
-    """The defaults of the columns, as a user would write them."""
-    return tuple(
-        None if c.default is None else give_out(c.type, compile_term(c.default, [])(()))
-        for c in table.columns
-    )
-
 
 # --- opening -----------------------------------------------------------------------------------------------
 
@@ -179,28 +169,20 @@ def create_table(
     emptied: frozenset[str] = frozenset()
     if old is not None:
         check_children(core, catalog, table)
-        catalog = redefine_dependants(catalog, table.name, redefine)
+        catalog = redefine_dependants(catalog, table.name)
         emptied = frozenset({table.name.lower()})
-    definition = {**defining("table", table.name, text), "source": source}
+    definition = {**about_definition("table", table.name, text), "source": source}
     change(core, catalog, "CREATE TABLE", definition, emptied=emptied)
 
 
 def check_children(core: Core, catalog: Catalog, table: Table) -> None:
     """A replaced table is empty: no row may refer to it, and its key must still be there."""
-    for child in catalog.tables.values():
-        for reference in child.foreign_keys:
-            if reference.parent.lower() == table.name.lower() and child is not table:
-                check_foreign_key(child, table, reference)
-                known = " AND ".join(f"{quoted(c)} IS NOT NULL" for c in reference.columns)
-                asked = parse_statement(
-                    f"SELECT 1 FROM {quoted(child.name)} WHERE {known} LIMIT 1", core.catalog
-                )
-                assert isinstance(asked, Select)
-                if answer(core, asked.ordered.query):
-                    raise ConstraintError(
-                        f"{table.name} cannot be replaced: rows of {child.name} refer to it [{reference.name}]",
-                        constraint=reference.name,
-                    )
+    for child, reference in references_to(catalog, table):
+        known = " AND ".join(f"{quoted(c)} IS NOT NULL" for c in reference.columns)
+        asked = parse_statement(f"SELECT 1 FROM {quoted(child.name)} WHERE {known} LIMIT 1", core.catalog)
+        assert isinstance(asked, Select)
+        if answer(core, asked.ordered.query):
+            raise referring_rows(table, child, reference)
 
 
 def create_view(core: Core, view: View, text: str, replacing: bool, quietly: bool) -> None:
@@ -209,27 +191,18 @@ def create_view(core: Core, view: View, text: str, replacing: bool, quietly: boo
     for f in view.fields:
         require_stored(f.type)
     view = over_kept(view, core.catalog)
-    catalog = core.catalog.with_view(view)
-    if core.catalog.view(view.name) is not None:
-        below = {d.name.lower() for d in all_dependants(core.catalog, view.name)} | {view.name.lower()}
-        if below & {u.lower() for u in view.uses}:
-            raise QueryError(f"view {view.name} cannot be defined by itself", hint="use WITH RECURSIVE")
-        catalog = redefine_dependants(catalog, view.name, redefine)
+    catalog = add_view(core.catalog, view)
     published = {k: v for k, v in definition_of(core, view.name).items() if k == "publish"}
-    about = {**defining("view", view.name, text, view.policy, view.mode), **of_python(view)}
+    about = {**about_definition("view", view.name, text, view.policy, view.mode), **of_python(view)}
     change(core, catalog, "CREATE VIEW", {**about, **published})
 
 
 def create_assertion(core: Core, assertion: Assertion, text: str, replacing: bool, quietly: bool) -> None:
-    if assertion.name.lower() in core.catalog.assertions and not replacing:
-        if quietly:
-            return
-        raise QueryError(
-            f"there is already an assertion {assertion.name}", hint="CREATE OR REPLACE ASSERTION replaces it"
-        )
+    if not may_create_assertion(core.catalog, assertion, replacing, quietly):
+        return
     assertion = over_kept(assertion, core.catalog)
     catalog = core.catalog.with_assertion(assertion)
-    change(core, catalog, "CREATE ASSERTION", defining("assertion", assertion.name, text))
+    change(core, catalog, "CREATE ASSERTION", about_definition("assertion", assertion.name, text))
 
 
 def drop(core: Core, kind: str, name: str, quietly: bool, cascade: bool) -> None:
@@ -256,8 +229,3 @@ def without_references(core: Core, child: str, parent: str) -> Definition:
     by_name = {d["name"].lower(): d for d in core.definitions if d["kind"] == "table"}
     known = by_name[child.lower()]
     return {**known, "lost": [*known.get("lost", ()), by_name[parent.lower()]]}
-
-
-def defining(kind: str, name: str, text: str, policy: str | None = None, mode: str = "strict") -> Definition:
-    about = {"kind": kind, "name": name, "text": text, "policy": policy}
-    return about if mode == "strict" else {**about, "mode": mode}

@@ -20,7 +20,7 @@ from evercurrent.data.zset import ZSet
 from evercurrent.design.evaluation import reference
 from evercurrent.engine.spark.own_sql.queries import REFUSALS, query_rows, register
 from evercurrent.frontend.sql.spark_text import has_grouping_sets, query_text
-from evercurrent.session.verify import Report, Verified
+from evercurrent.statements.report import Report, Verified
 from evercurrent.warehouse.core import Core
 
 MOST_ROWS = 100_000

@@ -10,7 +10,6 @@ recompute         views that a batch recomputes
 recompute_by_sql  A view computed by Spark's own SQL, over stored tables
 retry             versions that only tidy up, and commits that go on over them
 run_costs         what a run has cost each view, told after it
-run_record        what a run did, view by view
 update            one batch through all views
 upkeep            compaction and vacuum
 """

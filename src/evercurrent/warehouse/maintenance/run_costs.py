@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from evercurrent.engine.spark.storage.files import EMPTY
-from evercurrent.warehouse.maintenance.run_record import ViewRun
+from evercurrent.statements.run_record import ViewRun
 from evercurrent.warehouse.maintenance.update import Moved
 from evercurrent.warehouse.planning.experience import WAYS, after, factor
 from evercurrent.warehouse.planning.strategies import Decision

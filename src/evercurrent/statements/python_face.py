@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from evercurrent.data.showing import show_value
 from evercurrent.errors import QueryError
 from evercurrent.limits import guard_nesting
 from evercurrent.rows.arguments import require_text
+from evercurrent.statements.handles import View
 
 if TYPE_CHECKING:
+    from evercurrent.frontend.python.core import AnyQuery
     from evercurrent.frontend.python.query import Query
     from evercurrent.python_views.owner import QueryOwner, TableOf
+    from evercurrent.statements.live_views import LiveView
 
 T = TypeVar("T")
 
@@ -70,8 +73,28 @@ class PythonFace:
         """All rows of a table or view, as a query object."""
         return self._owner().relation(require_text(name, "the name of a table or view"))
 
-    def _view(self, name: Any, query: Any, replace: bool) -> Any:
-        """Returns or makes a view; each database declares the types of its own `view`."""
+    @overload
+    def view(self, name: str, query: Query[T], *, replace: bool = ...) -> LiveView[T]: ...
+
+    @overload
+    def view(self, name: str, query: AnyQuery, *, replace: bool = ...) -> LiveView[Any]: ...
+
+    @overload
+    def view(self, name: str) -> View: ...
+
+    @overload
+    def view(self, name: Query[T]) -> LiveView[T]: ...
+
+    @overload
+    def view(self, name: Callable[..., Any]) -> LiveView[Any]: ...
+
+    @guard_nesting("this query")
+    def view(self, name: Any, query: Any = None, *, replace: bool = False) -> Any:
+        """The view of this name; with a query object, a new one.
+
+        A query object alone is kept without a name, while what is returned is referenced. As a decorator
+        (`@db.view`) it makes a view of a function over rows, under the function's name.
+        """
         if isinstance(name, str) and query is None:
             return self._owner().handle(name)
         from evercurrent.frontend.python.core import AnyQuery

@@ -47,6 +47,8 @@ class ViewRun:
 class RunRecord:
     """One batch: the version that it became and what it cost. Prints as a table.
 
+    `rows_in` says how many changed rows of each table it took in, and `count`, or `int(run)`, how many these are together.
+
     `warnings` say what failed after the commit: the version stands, and the rest is done with a later batch.
     """
 
@@ -62,6 +64,14 @@ class RunRecord:
     notes: tuple[str, ...] = ()
     quarantined: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """The number of changed rows that were taken in, of all tables."""
+        return sum(self.rows_in.values())
+
+    def __int__(self) -> int:
+        return self.count
 
     def view(self, name: str) -> ViewRun:
         """What was done for one view."""
