@@ -54,7 +54,7 @@ def test_scans_are_checked_and_full_disks_are_said(
     more = rows.selectExpr("a + 10000 AS a", "b", "_change_type")
     with monkeypatch.context() as patched:
         patched.setattr(DataFrameWriter, "parquet", full)
-        workshop = db._core.engine.workshop(400_000)
+        context = db._core.engine.job_context(400_000)
         with pytest.raises(StorageError, match="the disk is full"):
-            workshop.by_executors("t", more, None, 10.0)
+            context.by_executors("t", more, None, 10.0)
     assert db.version == version

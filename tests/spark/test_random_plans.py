@@ -11,13 +11,13 @@ import pyarrow.parquet
 import pytest
 
 from evercurrent.delta.program import Fixpoint
-from evercurrent.engine.spark.jobs.fill import Build
-from evercurrent.engine.spark.jobs.transaction import Run
+from evercurrent.engine.spark.jobs.fill import FillTransaction
+from evercurrent.engine.spark.jobs.transaction import JobTransaction
 from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.private_session import private, tune
 from evercurrent.engine.spark.storage import segments
 from evercurrent.engine.spark.storage.files import Folder, Segment
-from evercurrent.engine.spark.storage.segments import Workshop
+from evercurrent.engine.spark.storage.segments import JobContext
 from tests.unit.engine.spark.following import follow
 
 if TYPE_CHECKING:
@@ -42,8 +42,10 @@ def test_states_follow_random_plans(
             recursive = any(isinstance(r, Fixpoint) for r in program.relations)
             given = segments if recursive else {n: unsettled(folder, s) for n, s in segments.items()}
             keep = [s.name for s in program.states]
-            return Build(program, Workshop(session, folder, large), keep=keep).execute(given)
-        return Run(program, Workshop(session, folder, large), stores, beginning=beginning).execute(segments)
+            return FillTransaction(program, JobContext(session, folder, large), keep=keep).execute(given)
+        return JobTransaction(
+            program, JobContext(session, folder, large), stores, beginning=beginning
+        ).execute(segments)
 
     follow(tmp_path, seed + 100 * large, 3, execute)
 

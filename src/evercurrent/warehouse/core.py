@@ -189,7 +189,7 @@ class Core:
 
         `beside` are segments for stores that no program reads; `quarantined` says how many changes were set aside.
         """
-        judged = self.engine.pool.read_bytes - self.engine.pool.marked
+        judged = self.engine.reader.read_bytes - self.engine.reader.marked
         try:
             moved, runs = self.moved(inputs)
         except EvaluationError as error:

@@ -191,7 +191,7 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
                 if done is not None:
                     return RunRecord(done, batch, repeated=True)
             begin = time.perf_counter()
-            self._core.engine.pool.mark()
+            self._core.engine.reader.mark()
             large: dict[str, Any] = {}
             small: dict[str, Any] = {}
             for name, feed in changes.items():
@@ -256,7 +256,7 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
                 done = self._core.engine.log.batch(batch)
                 if done is not None:
                     return RunRecord(done, batch, repeated=True)
-            self._core.engine.pool.mark()
+            self._core.engine.reader.mark()
             try:
                 record = refresh(self._core, tuple(full), batch, on_violation)
             except BaseException:

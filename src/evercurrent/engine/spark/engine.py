@@ -26,19 +26,19 @@ from pyspark.sql.types import StructType
 from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Fixpoint, Program
-from evercurrent.engine.spark.jobs.fill import Build
-from evercurrent.engine.spark.jobs.transaction import Run
-from evercurrent.engine.spark.kernel.batch import DriverRun
+from evercurrent.engine.spark.jobs.fill import FillTransaction
+from evercurrent.engine.spark.jobs.transaction import JobTransaction
+from evercurrent.engine.spark.kernel.batch import DriverTransaction
 from evercurrent.engine.spark.kernel.constraint_precheck import netted
 from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.private_session import private, tune
 from evercurrent.engine.spark.storage.digests import H, digestible
-from evercurrent.engine.spark.storage.entry_reader import Pool, TooLarge, plain_keys, summed
+from evercurrent.engine.spark.storage.entry_reader import EntryReader, TooLarge, plain_keys, summed
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.storage.log import Log
 from evercurrent.engine.spark.storage.merge_policy import due, outgrown
-from evercurrent.engine.spark.storage.segments import FILE_ROWS, LARGE_ROWS, Workshop
+from evercurrent.engine.spark.storage.segments import FILE_ROWS, LARGE_ROWS, JobContext
 from evercurrent.engine.spark.storage.sort_order import leading, orders
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents, Store
@@ -94,7 +94,7 @@ class Engine:
         self.home: SparkSession = spark  # the user's own session, for what only it can see
         self.session: SparkSession = private(spark)
         self.log = Log(folder)
-        self.pool = Pool(folder)
+        self.reader = EntryReader(folder)
         self.strategy = strategy
         self.keys: dict[StoreName, tuple[int, ...]] = {}  # positions of primary keys, by store
 
@@ -126,13 +126,15 @@ class Engine:
         work = rows
         small = self.strategy == "auto" and (recursive or rows <= SMALL_ROWS)  # rounds are dear as jobs
         if self.strategy == "driver" or small:
-            allowed = self.pool.budget = RECURSION_ENTRIES if recursive else BATCH_ENTRIES
-            before = self.pool.read_bytes
-            alone = DriverRun(program, self.folder, self.pool, stores, beginning=beginning, held=held)
+            allowed = self.reader.budget = RECURSION_ENTRIES if recursive else BATCH_ENTRIES
+            before = self.reader.read_bytes
+            alone = DriverTransaction(
+                program, self.folder, self.reader, stores, beginning=beginning, held=held
+            )
             try:
                 alone.seed(given)
                 outcome = alone.execute(inputs)
-                read = self.pool.read_bytes - before
+                read = self.reader.read_bytes - before
                 seconds = time.perf_counter() - begin
                 return outcome, Report("driver", f"{rows} changed rows", rows, read, 0, seconds)
             except EvaluationError as problem:
@@ -143,11 +145,11 @@ class Engine:
                 work = max(rows, allowed) if recursive else rows  # what a recursion makes shows in no input
         elif self.strategy == "spark":
             reason = "asked for"
-        workshop = self.workshop(work)
-        if beginning and workshop.large and not stores:
-            run: Run = Build(program, workshop, keep=keep, held=held)
+        context = self.job_context(work)
+        if beginning and context.large and not stores:
+            run: JobTransaction = FillTransaction(program, context, keep=keep, held=held)
         else:
-            run = Run(program, workshop, stores, beginning=beginning, held=held)
+            run = JobTransaction(program, context, stores, beginning=beginning, held=held)
         try:
             run.seed(given)
             outcome = run.execute(inputs)
@@ -156,14 +158,14 @@ class Engine:
             failure.relations = run.working
             raise failure from problem
         seconds = time.perf_counter() - begin
-        return outcome, Report("spark", reason, rows, workshop.read_bytes, workshop.jobs, seconds)
+        return outcome, Report("spark", reason, rows, context.read_bytes, context.jobs, seconds)
 
-    def workshop(self, rows: int) -> Workshop:
+    def job_context(self, rows: int) -> JobContext:
         large = rows > LARGE_ROWS
         cores = self.session.sparkContext.defaultParallelism
         # Adaptive planning puts small partitions together, and does not take large ones apart.
         tune(self.session, large, max(4 * cores, rows // PARTITION_ROWS) if large else None)
-        return Workshop(self.session, self.folder, large, max(cores, rows // FILE_ROWS))
+        return JobContext(self.session, self.folder, large, max(cores, rows // FILE_ROWS))
 
     # --- reading and writing stores ------------------------------------------------------------------------
 
@@ -186,7 +188,7 @@ class Engine:
         self.folder.orders.setdefault(store, leading(types))
         names = [f"c{i}" for i in range(len(types))]
         segment = self.folder.write(store, rows_to_arrow(types, names, entries, "w"))
-        self.pool.remember(segment, entries)
+        self.reader.remember(segment, entries)
         return segment
 
     def write_table(self, store: StoreName, types: Sequence[Type], table: pyarrow.Table) -> Segment:
@@ -196,13 +198,13 @@ class Engine:
         self.folder.orders.setdefault(store, leading(types))
         table = self.folder.arranged(store, table)
         segment = self.folder.put(store, table)
-        self.pool.remember_table(segment, table)
+        self.reader.remember_table(segment, table)
         return segment
 
     def rows(self, store: Store, types: Sequence[Type]) -> list[tuple[Row, int]]:
         """The rows of a store, consolidated, in the driver's hands."""
-        self.pool.budget = max(store.rows, 1)
-        return self.sums(self.pool.rows(store, row_schema(types), types))
+        self.reader.budget = max(store.rows, 1)
+        return self.sums(self.reader.rows(store, row_schema(types), types))
 
     def find(
         self,
@@ -216,8 +218,8 @@ class Engine:
         """The rows whose columns at `key` are among the wanted tuples; `TooLarge` if they are many, unless all are wanted."""
         if not store.segments or not wanted:
             return []
-        self.pool.budget = store.rows if all_of else BATCH_ENTRIES
-        found = self.pool.rows(store, row_schema(types), types, key, wanted)
+        self.reader.budget = store.rows if all_of else BATCH_ENTRIES
+        found = self.reader.rows(store, row_schema(types), types, key, wanted)
         return self.sums([r for r in found if tuple(r[i] for i in key) in wanted])
 
     def sums(self, rows: Sequence[tuple[Any, ...]]) -> list[tuple[Row, int]]:
@@ -248,23 +250,23 @@ class Engine:
             self.folder.orders.setdefault(name, segment.order)
         if store.rows <= MERGED_ROWS and self.strategy != "spark" and plain_keys(schema):
             rows = self.by_digests(name, store, schema)
-            return self.folder.write(name, summed(self.pool, store, schema) if rows is None else rows)
-        workshop = self.workshop(store.rows)
+            return self.folder.write(name, summed(self.reader, store, schema) if rows is None else rows)
+        context = self.job_context(store.rows)
 
         def added_up(frame: DataFrame) -> DataFrame:
             return consolidate(frame, schema)
 
-        frame = workshop.read(schema, store.segments)
-        return workshop.collect({name: frame}, {name: store.rows}, {name: added_up})[name]
+        frame = context.read(schema, store.segments)
+        return context.collect({name: frame}, {name: store.rows}, {name: added_up})[name]
 
     def by_digests(self, name: StoreName, store: Store, schema: StructType) -> pyarrow.Table | None:
         """A store that is added up by key and digest, which tell rows apart; None if not all files have digests."""
         key = self.keys.get(name)
         files = [(f, s) for s in store.segments for f in s.files]
-        if not key or name not in self.folder.digested or not all(self.pool.has(f, H) for f, _ in files):
+        if not key or name not in self.folder.digested or not all(self.reader.has(f, H) for f, _ in files):
             return None
         arrow = arrow_schema(schema).append(pyarrow.field(H, pyarrow.int64()))
-        rows = pyarrow.concat_tables([self.pool.whole(f, s, arrow) for f, s in files])
+        rows = pyarrow.concat_tables([self.reader.whole(f, s, arrow) for f, s in files])
         return netted(rows, [*(f"c{i}" for i in key), H])
 
     def compacted(
@@ -283,13 +285,13 @@ class Engine:
 
     def only_inserts(self, segment: Segment) -> bool:
         """Whether the files of a segment say that no weight in it is negative."""
-        ranges = [r for file in segment.files for r in self.pool.footer(file).range(W)]
+        ranges = [r for file in segment.files for r in self.reader.footer(file).range(W)]
         return all(r is not None and r[0] is not None and r[0] > 0 for r in ranges)
 
     def frame(self, store: Store, types: Sequence[Type]) -> DataFrame | None:
         """The rows of a store as a frame `c0, c1, ..., w`, consolidated; None if there is none."""
-        workshop = self.workshop(store.rows)
-        contents = Contents(workshop, row_schema(types), store)
+        context = self.job_context(store.rows)
+        contents = Contents(context, row_schema(types), store)
         return None if contents.empty else contents.entries()
 
     # --- durability ----------------------------------------------------------------------------------------

@@ -33,12 +33,12 @@ def difference(engine: Engine, name: StoreName, old: Store, new: Segment, types:
         for row, w in engine.rows(old, types):
             weights[row] = weights.get(row, 0) - w
         return engine.write_rows(name, types, [(row, w) for row, w in weights.items() if w])
-    workshop = engine.workshop(old.rows + new.rows)
+    context = engine.job_context(old.rows + new.rows)
     schema = row_schema(types)
-    both = workshop.read(schema, old.segments).withColumn(W, -F.col(W))
+    both = context.read(schema, old.segments).withColumn(W, -F.col(W))
     if new.rows:
-        both = both.unionByName(workshop.read(schema, [new]))
-    return workshop.collect({name: consolidate(both, schema)})[name]
+        both = both.unionByName(context.read(schema, [new]))
+    return context.collect({name: consolidate(both, schema)})[name]
 
 
 def subtract(engine: Engine, name: StoreName, store: Store, part: Store, schema: StructType) -> Store:
@@ -49,14 +49,14 @@ def subtract(engine: Engine, name: StoreName, store: Store, part: Store, schema:
 def negate(engine: Engine, name: StoreName, part: Store, schema: StructType) -> Segment:
     """Writes all entries of a part with the opposite sign, not consolidated."""
     if part.rows > MERGED_ROWS or engine.strategy == "spark":
-        workshop = engine.workshop(part.rows)
-        frame = workshop.read(schema, part.segments)
+        context = engine.job_context(part.rows)
+        frame = context.read(schema, part.segments)
         turned = [
             (-F.col(f.name)).cast(f.dataType).alias(f.name) if added(f.name) else f.name for f in schema
         ]
-        return workshop.collect({name: frame.select(*turned)})[name]
+        return context.collect({name: frame.select(*turned)})[name]
     arrow = arrow_schema(schema)
-    tables = [engine.pool.whole(file, s, arrow) for s in part.segments for file in s.files]
+    tables = [engine.reader.whole(file, s, arrow) for s in part.segments for file in s.files]
     table = pyarrow.concat_tables(tables)
     columns = [
         pyarrow.compute.negate(table.column(f.name)).cast(f.type) if added(f.name) else table.column(f.name)

@@ -27,7 +27,7 @@ def examine(core: Core, deltas: Mapping[str, Segment]) -> None:
     checks = Checks(core.engine, core.catalog.tables, core.table_segments, deltas)
     for violation, count in checks.broken():
         raise error(violation, count)
-    core.engine.pool.read_bytes += checks.workshop.read_bytes
+    core.engine.reader.read_bytes += checks.context.read_bytes
 
 
 def error(violation: Violation, count: int, hint: str = "nothing was changed") -> ConstraintError:

@@ -69,7 +69,7 @@ def stand(core: Core, deltas: Tables, trusted: frozenset[str] = frozenset()) -> 
         if not all(fit(core, key, delta) for key, delta in deltas.items()):
             return False
         tables = core.catalog.tables
-        return Standing(core.engine.pool, tables, core.table_segments, deltas, trusted).stands()
+        return Standing(core.engine.reader, tables, core.table_segments, deltas, trusted).stands()
     except (TooLarge, pyarrow.ArrowException):
         return False
 

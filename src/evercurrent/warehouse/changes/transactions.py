@@ -116,7 +116,7 @@ class Block:
                 left.end_objects()
             core.require_idle()
             if self.db._transaction is None:
-                core.engine.pool.mark()
+                core.engine.reader.mark()
                 self.begun = Transaction(core, self.batch)
                 self.db._transaction = self.begun
             self.db._transaction.require_open()

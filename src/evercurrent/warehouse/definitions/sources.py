@@ -132,10 +132,10 @@ def widen(core: Core, source: Source, added: Sequence[Member]) -> None:
     held = core.table_segments(source.name)
     if held.segments:
         schema = row_schema([c.type for c in columns])
-        workshop = core.engine.workshop(held.rows)
+        context = core.engine.job_context(held.rows)
         # Spark reads a column that a file does not have as NULL.
-        frame = consolidate(workshop.read(schema, held.segments), schema)
-        segment = workshop.collect({table_store(key): frame})[table_store(key)]
+        frame = consolidate(context.read(schema, held.segments), schema)
+        segment = context.collect({table_store(key): frame})[table_store(key)]
         core.engine.sync([segment])
         stores[table_store(key)] = Store((segment,))
     core.snapshot = replace(before, stores=stores)

@@ -51,7 +51,7 @@ def repair(core: Core, report: CheckReport) -> CheckReport:
         except StorageError as problem:  # a table that they are made of is damaged
             failure = str(problem)
             folder.tidy(core.snapshot.files())
-    core.engine.pool.copies.clear()
+    core.engine.reader.copies.clear()
     after = check(folder)
     after.repaired, after.failure = [*report.repaired, *done], failure
     return after

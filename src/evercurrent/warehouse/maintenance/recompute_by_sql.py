@@ -12,7 +12,14 @@ from collections.abc import Collection, Mapping
 from evercurrent.catalog.dependencies import views_under
 from evercurrent.catalog.nodes import Table
 from evercurrent.engine.spark.engine import Engine, Report
-from evercurrent.engine.spark.own_sql.recompute import REFUSALS, Known, Written, change, netted, register
+from evercurrent.engine.spark.own_sql.recompute import (
+    REFUSALS,
+    QueryText,
+    StoredRows,
+    change,
+    netted,
+    register,
+)
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.store_names import StoreName, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
@@ -70,7 +77,7 @@ def computed(
     view = catalog.view(name)
     text = outlook.said[name].text
     assert view is not None and text is not None
-    named_so: dict[str, Known | Written] = {}
+    named_so: dict[str, StoredRows | QueryText] = {}
     rows = 0
     for key in sorted(outlook.parts[name].under):
         table = catalog.tables[key]
@@ -78,25 +85,25 @@ def computed(
         rows += store.rows
         if table.primary_key is not None:
             store = netted(engine, table_store(key), store, table.fields)
-        named_so[table.name] = Known(store, table.fields, key_of(table))
+        named_so[table.name] = StoredRows(store, table.fields, key_of(table))
     for below in views_under(frozenset({name}), catalog):
         own = outlook.said[below.name].text
         if below.name in known and below.name in program.views and below.name != name:
             store = stores.get(rows_store(program, program.views[below.name]), Store())
-            named_so[below.name] = Known(store, below.fields)
+            named_so[below.name] = StoredRows(store, below.fields)
         elif below.name != name and own is not None:
-            named_so[below.name] = Written(own, tuple(f.name for f in below.fields))
+            named_so[below.name] = QueryText(own, tuple(f.name for f in below.fields))
     place = rows_store(program, program.views[name])
     old = stores.get(place, Store())
-    workshop = engine.workshop(rows)
+    context = engine.job_context(rows)
     try:
-        register(workshop, named_so)
+        register(context, named_so)
         types = [f.type for f in view.fields]
-        segment = change(engine, workshop, place, text, old, types, collected=bool(old.segments))
+        segment = change(engine, context, place, text, old, types, collected=bool(old.segments))
     except REFUSALS:
         return None
     seconds = time.perf_counter() - begin
-    return segment, Report("sql", f"{rows} rows", rows, workshop.read_bytes, workshop.jobs, seconds)
+    return segment, Report("sql", f"{rows} rows", rows, context.read_bytes, context.jobs, seconds)
 
 
 def together(a: Report, b: Report) -> Report:

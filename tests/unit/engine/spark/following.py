@@ -13,7 +13,7 @@ from evercurrent.delta.analyses.show import show
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.program import Input, Program
 from evercurrent.engine.spark.kernel.outcome import Outcome
-from evercurrent.engine.spark.storage.entry_reader import Pool
+from evercurrent.engine.spark.storage.entry_reader import EntryReader
 from evercurrent.engine.spark.storage.file_schema import row_schema
 from evercurrent.engine.spark.storage.files import Folder, Segment
 from evercurrent.engine.spark.storage.stored_state import Store
@@ -35,8 +35,8 @@ def follow(path: Path, seed: int, steps: int, execute: Execute) -> None:
     program = compile_views({"v": plan}, CATALOG, assume=False)
     folder = Folder(path)
     folder.make()
-    pool = Pool(folder)
-    pool.budget = 10**9
+    reader = EntryReader(folder)
+    reader.budget = 10**9
     stores: dict[str, Store] = {}
     inputs = {r.name: r for r in program.relations if isinstance(r, Input)}
     types = [c.type for c in columns(plan)]
@@ -54,7 +54,7 @@ def follow(path: Path, seed: int, steps: int, execute: Execute) -> None:
             stores[name] = stores.get(name, Store()).plus(segment)
         change = outcome.deltas.get(program.views["v"])
         if change is not None and change.rows:
-            for row in pool.rows(Store((change,)), row_schema(types), types):
+            for row in reader.rows(Store((change,)), row_schema(types), types):
                 view.add(row[:-1], row[-1])
         expected = evaluate(plan, lambda n: data.tables[n].items())
         assert view == expected, f"seed {seed}, transaction {number}\n{show(program)}"

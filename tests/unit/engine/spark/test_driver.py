@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evercurrent.engine.spark.kernel.batch import DriverRun
+from evercurrent.engine.spark.kernel.batch import DriverTransaction
 from evercurrent.engine.spark.kernel.outcome import Outcome
-from evercurrent.engine.spark.storage.entry_reader import Pool, TooLarge
+from evercurrent.engine.spark.storage.entry_reader import EntryReader, TooLarge
 from evercurrent.engine.spark.storage.stored_state import Store
 from tests.unit.engine.spark.following import follow
 
@@ -16,9 +16,9 @@ from tests.unit.engine.spark.following import follow
 @pytest.mark.parametrize("seed", range(60))
 def test_durable_states_follow_random_plans(tmp_path: Path, seed: int) -> None:
     def execute(program, folder, stores, segments, beginning) -> Outcome:  # type: ignore[no-untyped-def]
-        pool = Pool(folder)
-        pool.budget = 100_000
-        return DriverRun(program, folder, pool, stores, beginning=beginning).execute(segments)
+        reader = EntryReader(folder)
+        reader.budget = 100_000
+        return DriverTransaction(program, folder, reader, stores, beginning=beginning).execute(segments)
 
     follow(tmp_path, seed, 6, execute)
 
@@ -32,9 +32,9 @@ def test_more_than_the_driver_should_hold_is_given_up(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     folder.make()
     segment = folder.write("t", rows_to_arrow([INT], ["c0"], [((i,), 1) for i in range(100)], "w"))
-    pool = Pool(folder)
-    pool.budget = 50
+    reader = EntryReader(folder)
+    reader.budget = 50
     with pytest.raises(TooLarge):
-        pool.rows(Store((segment,)), row_schema([INT]), [INT])
-    pool.budget = 50
-    assert len(pool.rows(Store((segment,)), row_schema([INT]), [INT], [0], {(3,), (7,)})) == 2
+        reader.rows(Store((segment,)), row_schema([INT]), [INT])
+    reader.budget = 50
+    assert len(reader.rows(Store((segment,)), row_schema([INT]), [INT], [0], {(3,), (7,)})) == 2

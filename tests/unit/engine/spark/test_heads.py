@@ -11,9 +11,9 @@ from evercurrent.data.order import sort_key
 from evercurrent.data.types import BIGINT, STRING, Type
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Input, Keyed, Program, Ranked, Rule, State
-from evercurrent.engine.spark.kernel.batch import DriverRun
+from evercurrent.engine.spark.kernel.batch import DriverTransaction
 from evercurrent.engine.spark.storage import files
-from evercurrent.engine.spark.storage.entry_reader import Pool
+from evercurrent.engine.spark.storage.entry_reader import EntryReader
 from evercurrent.engine.spark.storage.file_schema import row_schema
 from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.engine.spark.storage.sort_order import orders
@@ -48,7 +48,7 @@ def test_the_first_rows_follow_without_the_rest(
     folder = Folder(tmp_path)
     folder.make()
     folder.orders |= orders(made)
-    pool = Pool(folder)
+    reader = EntryReader(folder)
     stores: dict[str, Store] = {}
     table, view = ZSet(), ZSet()
     nulls = seed % 3 == 0
@@ -65,17 +65,19 @@ def test_the_first_rows_follow_without_the_rest(
         delta = ZSet((row, -w) for row, w in dict(gone).items())
         for _ in range(1_000 if number == 0 else 20):
             delta.add(fresh(), 1)
-        before = pool.read_bytes
-        pool.budget = 10**9
+        before = reader.read_bytes
+        reader.budget = 10**9
         segment = folder.write("t", rows_to_arrow(TYPES, ["c0", "c1"], delta.items(), "w"))
-        outcome = DriverRun(made, folder, pool, stores, beginning=number == 0).execute({"t": segment})
-        read.append(pool.read_bytes - before)
+        outcome = DriverTransaction(made, folder, reader, stores, beginning=number == 0).execute(
+            {"t": segment}
+        )
+        read.append(reader.read_bytes - before)
         for name, added in outcome.stores.items():
             stores[name] = stores.get(name, Store()).plus(added)
         table = table + delta
         change = outcome.deltas.get("top")
         if change is not None:
-            for row in pool.rows(Store((change,)), row_schema(TYPES), TYPES):
+            for row in reader.rows(Store((change,)), row_schema(TYPES), TYPES):
                 view.add(row[:-1], row[-1])
         assert view == expected(table, order, limit, offset), number
     if copies:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from evercurrent.data.types import BIGINT, Type
 from evercurrent.engine.spark.storage import mapped_copy
-from evercurrent.engine.spark.storage.entry_reader import Pool
+from evercurrent.engine.spark.storage.entry_reader import EntryReader
 from evercurrent.engine.spark.storage.file_schema import row_schema
 from evercurrent.engine.spark.storage.files import SMALL_FILE, Folder
 from evercurrent.engine.spark.storage.lookup import Footer, Wanted, find, find_in
@@ -171,14 +171,14 @@ def test_large_sorted_files_of_a_folder_have_copies(tmp_path: Path) -> None:
     shuffled = random.Random(1).sample(range(2**40), 200_000)
     table = pyarrow.table({"c0": shuffled, "c1": list(reversed(shuffled)), "w": [1] * len(shuffled)})
     types: list[Type] = [BIGINT, BIGINT]
-    pool = Pool(folder)
-    pool.budget = 10
+    reader = EntryReader(folder)
+    reader.budget = 10
     for store, names in (("s", {"c0", "c1", "w"}), ("t", {"c0", "w"})):
         segment = folder.write(store, table)
         assert segment.bytes > SMALL_FILE
-        copy = pool.copy(segment.files[0])
+        copy = reader.copy(segment.files[0])
         assert copy is not None and copy.names == names and copy.sorted == "c0"
-        rows = pool.rows(Store((segment,)), row_schema(types), types, [0], {(shuffled[5],), (-1,)})
+        rows = reader.rows(Store((segment,)), row_schema(types), types, [0], {(shuffled[5],), (-1,)})
         assert rows == [(shuffled[5], shuffled[-6], 1)]
         Path(folder.path(segment.files[0]) + UNFINISHED).touch()  # of a process that was killed
         assert folder.remove(segment.files) > segment.bytes
@@ -186,9 +186,9 @@ def test_large_sorted_files_of_a_folder_have_copies(tmp_path: Path) -> None:
     dense = table.set_column(0, "c0", pyarrow.array(range(200_000))).select(["c0", "w"])
     segment = folder.write("s", dense)
     assert segment.bytes < SMALL_FILE
-    assert pool.copy(segment.files[0]) is not None, "few bytes, but many rows"
-    assert pool.copy(folder.write("small", table.slice(0, 10)).files[0]) is None
-    assert pool.copy(folder.write("unsorted", table).files[0]) is None
+    assert reader.copy(segment.files[0]) is not None, "few bytes, but many rows"
+    assert reader.copy(folder.write("small", table.slice(0, 10)).files[0]) is None
+    assert reader.copy(folder.write("unsorted", table).files[0]) is None
 
 
 def test_footers_are_read_only_for_columns_that_the_copy_lacks(made: Made) -> None:

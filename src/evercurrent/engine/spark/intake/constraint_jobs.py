@@ -43,7 +43,7 @@ class Checks:
         deltas: Mapping[str, Segment],
     ) -> None:
         self.engine, self.tables, self.stored, self.deltas = engine, tables, stored, deltas
-        self.workshop = engine.workshop(sum(s.rows for s in deltas.values()))
+        self.context = engine.job_context(sum(s.rows for s in deltas.values()))
 
     def broken(self) -> Iterator[tuple[Violation, int]]:
         """The constraints that are broken, each with the number of rows: two kinds of checks, one job each."""
@@ -94,7 +94,7 @@ class Checks:
         return row_schema([c.type for c in table.columns])
 
     def delta(self, table: Table) -> DataFrame:
-        return self.workshop.read(self.schema(table), [self.deltas[table.name.lower()]])
+        return self.context.read(self.schema(table), [self.deltas[table.name.lower()]])
 
     def deletes(self, table: Table) -> bool:
         return not self.engine.only_inserts(self.deltas[table.name.lower()])
@@ -111,7 +111,7 @@ class Checks:
             return self.engine.session.createDataFrame([], self.schema(table)).select(
                 *columns, F.col(W).alias("n")
             )
-        rows = self.workshop.read(self.schema(table), segments)
+        rows = self.context.read(self.schema(table), segments)
         if self.stored(name).segments:
             rows = self.near(rows, keys, columns, theirs)
         counted = rows.groupBy(*columns).agg(F.sum(W).alias("n"))
@@ -138,14 +138,14 @@ class Checks:
     def told_apart(self, table: Table, columns: Sequence[str]) -> bool:
         """Whether the changes by themselves certainly have each key once."""
         segment = self.deltas[table.name.lower()]
-        weights = [r for file in segment.files for r in self.engine.pool.footer(file).range(W)]
+        weights = [r for file in segment.files for r in self.engine.reader.footer(file).range(W)]
         once = all(r is not None and r[1] is not None and r[1] <= 1 for r in weights)
         return once and rising(self.engine.folder, segment, columns)
 
     def nulls(self, table: Table, column: str) -> bool:
         """Whether a column of the changes can hold NULLs, by what their files say."""
         segment = self.deltas[table.name.lower()]
-        footers = [self.engine.pool.footer(file) for file in segment.files]
+        footers = [self.engine.reader.footer(file) for file in segment.files]
         if any(f.place(column) is None for f in footers):
             return True
         return any(r is None or r[2] for f in footers for r in f.range(column))

@@ -14,7 +14,7 @@ from evercurrent.data.types import Member, Timestamp
 from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
 from evercurrent.engine.spark.storage.files import Segment
-from evercurrent.engine.spark.storage.segments import LARGE_ROWS, Workshop
+from evercurrent.engine.spark.storage.segments import LARGE_ROWS, JobContext
 from evercurrent.engine.spark.storage.sort_order import leading
 from evercurrent.engine.spark.storage.store_names import StoreName, scratch_store
 from evercurrent.engine.spark.translate.types import spark_type
@@ -56,8 +56,8 @@ def take_in(
         rows = weighted(
             frame, [given[f.name.lower()] for f in fields], fields, given[CHANGE_TYPE] if feed else ""
         )
-        workshop = Workshop(frame.sparkSession, engine.folder, True, parts_of(frame))
-        return settled(engine, store, fields, workshop, rows, inf)
+        context = JobContext(frame.sparkSession, engine.folder, True, parts_of(frame))
+        return settled(engine, store, fields, context, rows, inf)
     # Written as it is first, in the session that made it; cast afterwards, in ours.
     relative = engine.folder.fresh(scratch_store(store, "staging"))
     columns = [frame[given[f.name.lower()]].alias(f"c{i}") for i, f in enumerate(fields)]
@@ -68,8 +68,8 @@ def take_in(
         return staged
     raw = engine.session.read.parquet(engine.folder.path(relative))
     rows = weighted(raw, [f"c{i}" for i in range(len(fields))], fields, CHANGE_TYPE)
-    workshop = engine.workshop(max(staged.rows, LARGE_ROWS + 1))
-    return settled(engine, store, fields, workshop, rows, staged.rows)
+    context = engine.job_context(max(staged.rows, LARGE_ROWS + 1))
+    return settled(engine, store, fields, context, rows, staged.rows)
 
 
 def weighted(frame: DataFrame, names: Sequence[str], fields: Sequence[Member], kind: str) -> DataFrame:
@@ -91,7 +91,7 @@ def settled(
     engine: Engine,
     store: StoreName,
     fields: Sequence[Member],
-    workshop: Workshop,
+    context: JobContext,
     rows: DataFrame,
     bound: float,
 ) -> Segment:
@@ -106,9 +106,9 @@ def settled(
     def summed(frame: DataFrame) -> DataFrame:
         return consolidate(frame, schema)
 
-    segment = workshop.by_executors(store, rows, None if keyed else summed, bound)
+    segment = context.by_executors(store, rows, None if keyed else summed, bound)
     if keyed and segment.rows and not engine.only_inserts(segment):
-        again = engine.workshop(max(segment.rows, LARGE_ROWS + 1))
+        again = engine.job_context(max(segment.rows, LARGE_ROWS + 1))
         segment = again.by_executors(store, again.read(schema, [segment]), summed, segment.rows)
     return segment
 

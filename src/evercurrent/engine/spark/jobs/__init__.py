@@ -1,6 +1,6 @@
 """Programs as DataFrame jobs: for fills, and for changes too large for the driver.
 
-accumulated    what the rounds of a transaction have added to a Z-set so far
+accumulated_segments  what the rounds of a recursion have added to a Z-set so far
 aggregates     aggregates that are read of a bag of argument values
 fill           the first transaction of a program over many rows
 fixpoint_jobs  recursion by jobs

@@ -26,10 +26,10 @@ from pyspark.sql import functions as F
 from evercurrent.delta.analyses.levels import inner_relations
 from evercurrent.delta.program import Fixpoint, Keyed, Linear, Lookup, Program, Relation, Rule
 from evercurrent.engine.spark.jobs.rules import Flow, bag_of, entries_of, run_rule
-from evercurrent.engine.spark.jobs.transaction import Run
+from evercurrent.engine.spark.jobs.transaction import JobTransaction
 from evercurrent.engine.spark.storage.file_schema import Shape, consolidate, exact, relation_schema
 from evercurrent.engine.spark.storage.files import Segment
-from evercurrent.engine.spark.storage.segments import Workshop
+from evercurrent.engine.spark.storage.segments import JobContext
 from evercurrent.engine.spark.storage.store_names import StoreName, delta_store, scratch_store, state_store
 from evercurrent.engine.spark.storage.stored_state import Contents, union
 from evercurrent.term.walk import columns_of
@@ -38,18 +38,18 @@ SAMPLE = 32_768
 """So many rows are looked at to see how many will be left of all when equal ones are added up."""
 
 
-class Build(Run):
+class FillTransaction(JobTransaction):
     """A program, and all rows of its inputs."""
 
     def __init__(
         self,
         program: Program,
-        workshop: Workshop,
+        context: JobContext,
         *,
         keep: Collection[str] | None = None,
         held: frozenset[str] = frozenset(),
     ) -> None:
-        super().__init__(program, workshop, {}, beginning=True, held=held)
+        super().__init__(program, context, {}, beginning=True, held=held)
         self.states.bulk = True
         self.keep = frozenset(self.shapes if keep is None else keep)
         self.lookups = live_lookups(program)
@@ -73,7 +73,7 @@ class Build(Run):
         self.before = self.bounds.get(rule.into, 0)
         super().write_down(rule, delta, segment)
         self.left[rule.into] -= 1
-        if not looked_up and self.workshop.large:
+        if not looked_up and self.context.large:
             flow = run_rule(rule, delta.limit(SAMPLE), self.states, False)
             if flow is not None:
                 self.sample(rule, flow)
@@ -97,7 +97,7 @@ class Build(Run):
             used |= {*a.args, *(t for t in (a.weight, a.where) if t is not None)}
         names = {c.name for t in used for c in columns_of(t)}
         joined = flow.frame.select(*sorted({flow.names[n] for n in names}))
-        flow.frame, rows = self.workshop.pinned(scratch_store(rule.into, "joined"), joined)
+        flow.frame, rows = self.context.pinned(scratch_store(rule.into, "joined"), joined)
         self.bounds[rule.into] = self.before + rows
         self.sample(rule, replace(flow, frame=flow.frame.limit(SAMPLE)))
 
@@ -146,7 +146,7 @@ class Build(Run):
                 place = store if name in self.keep else scratch_store(store, "apart")
                 places[place] = store
                 samples = self.samples.get(store, [])
-                parted = place == store and self.workshop.sorts(store, self.bounds.get(name, inf))
+                parted = place == store and self.context.sorts(store, self.bounds.get(name, inf))
                 sample = samples[0] if parted and len(samples) == len(contents.pending) == 1 else None
                 wanted[place], afters[place] = self.whole(name, contents, sample)
                 bounds[place] = self.bounds.get(name, inf)
@@ -161,7 +161,7 @@ class Build(Run):
                 )
                 wanted[place] = added if once else consolidate(added, relation_schema(r.columns))
                 bounds[place] = self.bounds.get(r.name, inf)
-        for place, segment in self.workshop.collect(wanted, bounds, afters).items():
+        for place, segment in self.context.collect(wanted, bounds, afters).items():
             if place in moved:
                 self.outcome.deltas[moved[place]] = segment
                 continue

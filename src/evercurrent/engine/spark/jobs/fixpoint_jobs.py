@@ -19,10 +19,10 @@ from pyspark.sql.types import StructType
 
 from evercurrent.delta.program import Fixpoint, Loop
 from evercurrent.delta.rederive import rederive, require_rounds
-from evercurrent.engine.spark.jobs.accumulated import Pile
+from evercurrent.engine.spark.jobs.accumulated_segments import AccumulatedSegments
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, relation_schema, same
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
-from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, LARGE_ROWS, Workshop
+from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, LARGE_ROWS, JobContext
 from evercurrent.engine.spark.storage.store_names import StoreName, counts_store, delta_store, outside_store
 from evercurrent.engine.spark.storage.stored_state import Contents, Store, renamed, union
 
@@ -43,22 +43,22 @@ def derivations(frame: DataFrame, loop: Loop) -> DataFrame:
     return frame.groupBy(*keys, (F.col(W) < 0).alias("goes")).agg(total).where(F.col(W) != 0).drop("goes")
 
 
-class Member:
+class LoopRelation:
     """One relation of the loop in one transaction."""
 
-    def __init__(self, loop: Loop, workshop: Workshop, stores: Mapping[StoreName, Store]) -> None:
+    def __init__(self, loop: Loop, context: JobContext, stores: Mapping[StoreName, Store]) -> None:
         self.loop = loop
-        self.workshop = workshop
+        self.context = context
         self.schema: StructType = relation_schema(loop.columns)
         self.keys = [n for n in self.schema.names if n != W]
-        self.counts = Contents(workshop, self.schema, stores.get(counts_store(loop), Store()))
-        self.outside = Contents(workshop, self.schema, stores.get(outside_store(loop), Store()))
-        self.added = Pile(workshop, counts_store(loop), self.schema)
-        self.moves = Pile(workshop, delta_store(loop.name), self.schema)
+        self.counts = Contents(context, self.schema, stores.get(counts_store(loop), Store()))
+        self.outside = Contents(context, self.schema, stores.get(outside_store(loop), Store()))
+        self.added = AccumulatedSegments(context, counts_store(loop), self.schema)
+        self.moves = AccumulatedSegments(context, delta_store(loop.name), self.schema)
         self.postponed: list[DataFrame] = []  # what a bag gains while rows are deleted
 
     def read(self, segment: Segment) -> DataFrame:
-        return self.workshop.read(self.schema, [segment])
+        return self.context.read(self.schema, [segment])
 
     def count(self, change: Segment) -> None:
         self.added.add(change)
@@ -120,18 +120,18 @@ class FixpointJobs:
     """One fixpoint in one transaction: `Derivations` whose changes are segments."""
 
     def __init__(
-        self, node: Fixpoint, workshop: Workshop, stores: Mapping[StoreName, Store], rules: RunRules
+        self, node: Fixpoint, context: JobContext, stores: Mapping[StoreName, Store], rules: RunRules
     ) -> None:
         self.node = node
-        self.workshop = workshop
-        self.members = [Member(loop, workshop, stores) for loop in node.loops]
+        self.context = context
+        self.members = [LoopRelation(loop, context, stores) for loop in node.loops]
         self.rules = rules
         self.rounds = 0
 
     def apply(
         self, outside: Sequence[Segment], inside: Sequence[Segment], *, beginning: bool
     ) -> dict[StoreName, Segment]:
-        """Counts derivations from outside and inside the recursion; returns what `Member.net` names."""
+        """Counts derivations from outside and inside the recursion; returns what `LoopRelation.net` names."""
         for member, a, b in zip(self.members, outside, inside, strict=True):
             if a.rows:
                 member.outside.pending.append(member.read(a))
@@ -140,7 +140,7 @@ class FixpointJobs:
         changes = [plus(a, b) for a, b in zip(outside, inside, strict=True)]
         rederive(self, changes, deletions=not beginning)
         wanted = {store: frame for member in self.members for store, frame in member.net().items()}
-        return self.workshop.collect(wanted)
+        return self.context.collect(wanted)
 
     def has_rows(self, changes: list[Segment]) -> bool:
         return any(c.rows for c in changes)
@@ -186,7 +186,7 @@ class FixpointJobs:
         """Computes the rows that leave or enter, by one job, and records them."""
         names = {delta_store(self.members[i].loop.name): i for i in frames}
         wanted = {name: frames[i][0] for name, i in names.items()}
-        made = self.workshop.collect(wanted, {name: frames[i][1] for name, i in names.items()})
+        made = self.context.collect(wanted, {name: frames[i][1] for name, i in names.items()})
         result = [EMPTY for _ in self.members]
         for name, segment in made.items():
             result[names[name]] = segment
@@ -200,7 +200,7 @@ class FixpointJobs:
         for member, change in zip(self.members, changes, strict=True):
             member.count(change)
         if sum(c.rows for c in changes) > LARGE_ROWS:
-            self.workshop.large = True  # from here on the executors write
+            self.context.large = True  # from here on the executors write
         return changes
 
 

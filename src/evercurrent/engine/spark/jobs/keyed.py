@@ -121,7 +121,7 @@ def finalized(groups: Groups, function: Finalize) -> DataFrame:
         zeros = [
             F.lit(0).cast(f.dataType).alias(f"{p}_{f.name}") for p in "on" for f in groups.main.schema.fields
         ]
-        entries = groups.main.workshop.session.range(1).select(*zeros)
+        entries = groups.main.context.session.range(1).select(*zeros)
     else:
         entries = both(groups, groups.main, touched, keys)
     totals = [W, *shape.sums.values()]

@@ -14,11 +14,11 @@ from pyspark.sql import DataFrame
 
 from evercurrent.delta.analyses.loops import linear_inside
 from evercurrent.delta.program import Fixpoint, Linear, Program
-from evercurrent.engine.spark.jobs.accumulated import Pile
+from evercurrent.engine.spark.jobs.accumulated_segments import AccumulatedSegments
 from evercurrent.engine.spark.jobs.fixpoint_jobs import FixpointJobs, derivations
 from evercurrent.engine.spark.storage.file_schema import Shape, consolidate, relation_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
-from evercurrent.engine.spark.storage.segments import Workshop
+from evercurrent.engine.spark.storage.segments import JobContext
 from evercurrent.engine.spark.storage.store_names import (
     StoreName,
     counts_store,
@@ -34,7 +34,7 @@ class RunningTransaction(Protocol):
     """What a recursion needs of the transaction that it is part of."""
 
     program: Program
-    workshop: Workshop
+    context: JobContext
     beginning: bool
     kept: Mapping[StoreName, Store]
     shapes: dict[str, Shape]
@@ -46,7 +46,7 @@ class RunningTransaction(Protocol):
         """Runs the rules of a relation over its delta."""
 
 
-class Turns:
+class LoopRules:
     """The inside of one fixpoint in one transaction."""
 
     def __init__(self, run: RunningTransaction, fixpoint: Fixpoint) -> None:
@@ -59,7 +59,7 @@ class Turns:
             self.reached |= {loop.body, scratch_store(loop.body, "outside")}
         shapes = [run.shapes[name] for name in sorted(within & run.shapes.keys())]
         stores = [s for x in shapes for s in x.stores]
-        self.filled = {s: Pile(run.workshop, s, run.contents[s].schema) for s in stores}
+        self.filled = {s: AccumulatedSegments(run.context, s, run.contents[s].schema) for s in stores}
 
     def move(self) -> dict[StoreName, Segment]:
         """The deltas of the loop's relations and what their stores gain, by store."""
@@ -70,7 +70,7 @@ class Turns:
         given, inside = (
             [made.get(store(x), EMPTY) for x in loops] for store in (outside_store, counts_store)
         )
-        jobs = FixpointJobs(self.fixpoint, self.run.workshop, self.run.kept, self.turn)
+        jobs = FixpointJobs(self.fixpoint, self.run.context, self.run.kept, self.turn)
         return jobs.apply(given, inside, beginning=self.run.beginning)
 
     def turn(self, moving: list[Segment]) -> list[Segment]:
@@ -92,19 +92,19 @@ class Turns:
                 added = union(run.rows.pop(rows, []))
                 if added is not None:
                     wanted[name(loop)] = derivations(added, loop)
-        made = run.workshop.collect(wanted)
-        for store, pile in self.filled.items():
+        made = run.context.collect(wanted)
+        for store, gained in self.filled.items():
             if store in wanted or store in run.copies:
-                pile.add(made[store] if store in wanted else EMPTY, *run.copies.pop(store, ()))
-                run.contents[store].pending[:] = pile.frames()
+                gained.add(made[store] if store in wanted else EMPTY, *run.copies.pop(store, ()))
+                run.contents[store].pending[:] = gained.frames()
         return made
 
     def gained(self) -> dict[StoreName, DataFrame]:
         """What states have gained that is not in files yet: neither what they had, nor deltas as they are."""
         result: dict[StoreName, DataFrame] = {}
-        for store, pile in self.filled.items():
+        for store, gained in self.filled.items():
             contents, copies = self.run.contents[store], self.run.copies.get(store, ())
-            added = contents.pending[bool(pile.segments) :]
+            added = contents.pending[bool(gained.segments) :]
             if len(added) > len(copies):
                 self.run.copies.pop(store, None)
                 whole = union(added)
@@ -119,4 +119,4 @@ class Turns:
             return EMPTY
         store = delta_store(r.name)
         frame = consolidate(added, relation_schema(r.columns))
-        return self.run.workshop.collect({store: frame})[store]
+        return self.run.context.collect({store: frame})[store]

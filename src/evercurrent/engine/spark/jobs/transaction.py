@@ -35,12 +35,12 @@ from evercurrent.delta.program import (
     Rule,
 )
 from evercurrent.engine.spark.jobs.keyed import Groups, change
-from evercurrent.engine.spark.jobs.loop_rules import Turns
+from evercurrent.engine.spark.jobs.loop_rules import LoopRules
 from evercurrent.engine.spark.jobs.rules import Flow, States, bag_of, entries_of, rows_of, run_rule
 from evercurrent.engine.spark.kernel.outcome import Cost, Outcome
 from evercurrent.engine.spark.storage.file_schema import Shape, consolidate, exact, relation_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
-from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, Workshop
+from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, JobContext
 from evercurrent.engine.spark.storage.store_names import (
     StoreName,
     delta_store,
@@ -53,13 +53,13 @@ from evercurrent.engine.spark.storage.stored_state import Contents, Store, union
 from evercurrent.term.nodes import Column
 
 
-class Run:
+class JobTransaction:
     """A program, the stores as they are, and one transaction."""
 
     def __init__(
         self,
         program: Program,
-        workshop: Workshop,
+        context: JobContext,
         stores: Mapping[StoreName, Store],
         *,
         beginning: bool = False,
@@ -67,14 +67,14 @@ class Run:
     ) -> None:
         self.held = held  # keyed relations that do not move
         self.program = program
-        self.workshop = workshop
+        self.context = context
         self.beginning = beginning
         names = count()
         self.shapes = {s.name: Shape(s) for s in program.states}
         self.contents: dict[StoreName, Contents] = {}
         for shape in self.shapes.values():
             for store, schema in shape.schemas.items():
-                self.contents[store] = Contents(workshop, schema, stores.get(store, Store()))
+                self.contents[store] = Contents(context, schema, stores.get(store, Store()))
         self.states = States(self.shapes, self.contents, lambda: f"v{next(names)}")
         self.rows: dict[str, list[DataFrame]] = {}  # what has been added to linear relations
         self.copies: dict[StoreName, list[Segment]] = {}  # segments that serve a state as they are
@@ -90,10 +90,10 @@ class Run:
         """Count these segments as added to their states."""
         for name, store in seeds.items():
             contents = self.contents[name]
-            contents.pending.append(self.workshop.read(contents.schema, store.segments))
+            contents.pending.append(self.context.read(contents.schema, store.segments))
 
     def execute(self, inputs: Mapping[str, Segment]) -> Outcome:
-        """Run the transaction; `inputs` are the deltas of inputs, consolidated."""
+        """JobTransaction the transaction; `inputs` are the deltas of inputs, consolidated."""
         for name, segment in inputs.items():
             if segment.rows and name in self.relations:
                 self.outcome.deltas[name] = segment
@@ -114,7 +114,7 @@ class Run:
         self.settle_keyed(relations)
         for r in relations:
             if isinstance(r, Fixpoint):
-                for store, segment in Turns(self, r).move().items():
+                for store, segment in LoopRules(self, r).move().items():
                     if is_delta(store):
                         self.outcome.deltas[relation_of(store)] = segment
                     else:
@@ -145,7 +145,7 @@ class Run:
                 linear[delta_store(r.name)] = r
                 wanted[delta_store(r.name)] = consolidate(added, relation_schema(r.columns))
                 bounds[delta_store(r.name)] = self.bounds.get(r.name, inf)
-        for store, segment in self.workshop.collect(wanted, bounds).items():
+        for store, segment in self.context.collect(wanted, bounds).items():
             if store in linear:
                 self.outcome.deltas[linear[store].name] = segment
             else:
@@ -162,7 +162,7 @@ class Run:
                 groups = Groups(r, shape, self.contents, self.broadcast(r.state), self.beginning)
                 changed[delta_store(r.name)] = change(groups)
                 bounds[delta_store(r.name)] = self.most(r)
-        for store, segment in self.workshop.collect(changed, bounds).items():
+        for store, segment in self.context.collect(changed, bounds).items():
             self.outcome.deltas[relation_of(store)] = segment
 
     def most(self, r: Keyed) -> float:
@@ -176,7 +176,7 @@ class Run:
                 return inf
 
     def read(self, contents: Contents, segment: Segment) -> DataFrame:
-        return self.workshop.read(contents.schema, [segment])
+        return self.context.read(contents.schema, [segment])
 
     def broadcast(self, state: str) -> bool:
         return self.outcome.stores.get(state_store(state), EMPTY).rows <= BROADCAST_ROWS
@@ -200,18 +200,18 @@ class Run:
                 assert_never(r)
 
     def follow(self, name: str, columns: Sequence[Column], segment: Segment) -> None:
-        """Run the rules of a relation over its delta."""
+        """JobTransaction the rules of a relation over its delta."""
         if segment.rows:
-            delta = self.workshop.read(relation_schema(columns), [segment])
+            delta = self.context.read(relation_schema(columns), [segment])
             self.outcome.costs.append(Cost(frozenset({name}), bytes=segment.bytes))
             for rule in self.program.triggers.get(name, ()):
                 self.add(rule, delta, segment)
 
     def add(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
         """Write down what a rule adds."""
-        begin, before = time.perf_counter(), self.workshop.read_bytes
+        begin, before = time.perf_counter(), self.context.read_bytes
         self.write_down(rule, delta, segment)
-        seconds, read = time.perf_counter() - begin, self.workshop.read_bytes - before
+        seconds, read = time.perf_counter() - begin, self.context.read_bytes - before
         self.outcome.costs.append(Cost(frozenset({rule.into}), seconds, read))
 
     def write_down(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:

@@ -1,7 +1,7 @@
 """A small transaction, by the driver alone: the same program, the same laws, no job.
 
 A job of Spark costs a tenth of a second and more however few rows it has. So a transaction of few rows is run here: each
-rule over the whole delta by generated code (`loops`), each lookup for all keys of the delta at once (`pool` reads the
+rule over the whole delta by generated code (`loops`), each lookup for all keys of the delta at once (`reader` reads the
 entries of those keys), each keyed relation for the touched groups. If more entries than the driver should hold turn out to be needed,
 `TooLarge` is raised and the cluster runs the transaction instead.
 """
@@ -34,7 +34,7 @@ from evercurrent.engine.spark.kernel.garbage_collection import collected_rarely
 from evercurrent.engine.spark.kernel.keyed_functions import finalizer, made
 from evercurrent.engine.spark.kernel.outcome import Cost, Outcome
 from evercurrent.engine.spark.kernel.rule_loops import loops
-from evercurrent.engine.spark.storage.entry_reader import Pool
+from evercurrent.engine.spark.storage.entry_reader import EntryReader
 from evercurrent.engine.spark.storage.file_schema import Shape, row_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.storage.store_names import StoreName, delta_store, scratch_store
@@ -44,14 +44,14 @@ from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
 Weights = dict[Row, int]
 
 
-class DriverRun:
+class DriverTransaction:
     """A program, the stores as they are, and one small transaction."""
 
     def __init__(
         self,
         program: Program,
         folder: Folder,
-        pool: Pool,
+        reader: EntryReader,
         stores: Mapping[StoreName, Store],
         *,
         beginning: bool = False,
@@ -60,10 +60,10 @@ class DriverRun:
         self.program = program
         self.held = held  # keyed relations that do not move
         self.folder = folder
-        self.pool = pool
+        self.reader = reader
         self.beginning = beginning
         self.shapes = {s.name: Shape(s) for s in program.states}
-        self.states = {name: Entries(shape, pool, stores) for name, shape in self.shapes.items()}
+        self.states = {name: Entries(shape, reader, stores) for name, shape in self.shapes.items()}
         self.rows: dict[str, Weights] = {}
         self.types: dict[str, tuple[Type, ...]] = {}
         self.outcome = Outcome()
@@ -122,7 +122,7 @@ class DriverRun:
         types = [c.type for c in relation.columns]
         read = sorted(columns_read(self.program, relation.name))
         with self.account(relation.name):
-            rows = self.pool.picked(segment, row_schema(types), types, read)
+            rows = self.reader.picked(segment, row_schema(types), types, read)
         if not segment.net:
             rows = [(*row, w) for row, w in added_up((row[:-1], row[-1]) for row in rows).items()]
         self.run_all(relation.name, rows, read)
@@ -142,7 +142,7 @@ class DriverRun:
                 self.follow(r.name, self.taken(r.name))
             return [self.derivations(loop.body) for loop in fixpoint.loops]
 
-        recursion = Recursion(fixpoint, self.pool, self.stores, run_rules)
+        recursion = Recursion(fixpoint, self.reader, self.stores, run_rules)
         self.recursions.append(recursion)
         for r in linear:  # what rules from outside have brought to relations inside
             self.follow(r.name, self.taken(r.name))
@@ -174,12 +174,12 @@ class DriverRun:
     @contextmanager
     def account(self, serves: str) -> Iterator[None]:
         """Write down what a piece of work takes; of work within work only the whole."""
-        begin, before, inside = time.perf_counter(), self.pool.read_bytes, len(self.outcome.costs)
+        begin, before, inside = time.perf_counter(), self.reader.read_bytes, len(self.outcome.costs)
         around, self.working = self.working, frozenset({serves})
         yield
         self.working = around
         del self.outcome.costs[inside:]
-        seconds, read = time.perf_counter() - begin, self.pool.read_bytes - before
+        seconds, read = time.perf_counter() - begin, self.reader.read_bytes - before
         self.outcome.costs.append(Cost(frozenset({serves}), seconds, read))
 
     def write(self, name: str, types: Sequence[Type], delta: Iterable[tuple[Row, int]]) -> None:

@@ -22,7 +22,7 @@ import pyarrow.compute
 
 from evercurrent.catalog.nodes import Table, Unique
 from evercurrent.engine.spark.storage.digests import H
-from evercurrent.engine.spark.storage.entry_reader import Pool, filterable
+from evercurrent.engine.spark.storage.entry_reader import EntryReader, filterable
 from evercurrent.engine.spark.storage.file_schema import W
 from evercurrent.engine.spark.storage.stored_state import Store
 
@@ -34,7 +34,7 @@ class Standing:
     Of `trusted` tables only goes what is there.
     """
 
-    pool: Pool
+    reader: EntryReader
     tables: Mapping[str, Table]
     stored: Callable[[str], Store]
     deltas: Mapping[str, pyarrow.Table]
@@ -119,7 +119,7 @@ class Standing:
         """Of the stored rows under these keys the key columns, `more`, and the weight; other rows may come along."""
         types = [c.type for c in table.columns]
         store = self.stored(table.name.lower())
-        return self.pool.columns(store, types, own, keys, [*own, *more, W])
+        return self.reader.columns(store, types, own, keys, [*own, *more, W])
 
 
 def judgeable(tables: Mapping[str, Table], name: str, *, trusted: bool = False) -> bool:

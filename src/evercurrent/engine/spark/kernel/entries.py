@@ -19,7 +19,7 @@ from evercurrent.data.zset import Row
 from evercurrent.delta.program import Ranked
 from evercurrent.engine.spark.kernel.entry_columns import Reading, picker
 from evercurrent.engine.spark.kernel.first_rows import head_of, read_head
-from evercurrent.engine.spark.storage.entry_reader import Pool
+from evercurrent.engine.spark.storage.entry_reader import EntryReader
 from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Store
@@ -36,9 +36,9 @@ Totals = list[int]
 class Entries:
     """One state. `old` are entries that were read, `new` what is added to them; bags likewise, by entry and value."""
 
-    def __init__(self, shape: Shape, pool: Pool, stores: Mapping[StoreName, Store]) -> None:
+    def __init__(self, shape: Shape, reader: EntryReader, stores: Mapping[StoreName, Store]) -> None:
         self.shape = shape
-        self.pool = pool
+        self.reader = reader
         s = shape.state
         self.store = stores.get(shape.store, Store())
         self.bag_stores = {i: stores.get(shape.bag_store(i), Store()) for i in shape.bags}
@@ -61,12 +61,12 @@ class Entries:
     def seed(self, seeds: Mapping[StoreName, Store]) -> None:
         """Count as added what was added before, while a relation was held; what has cancelled out is not."""
         store = seeds.get(self.shape.store, Store())
-        sums = self.summed(self.pool.rows(store, self.shape.schema, self.types))
+        sums = self.summed(self.reader.rows(store, self.shape.schema, self.types))
         self.new = {entry: totals for entry, totals in sums.items() if any(totals)}
         for i in self.shape.bags:
             types = [*self.types[: self.width], *self.shape.bag_types(i)]
             counts: dict[Row, int] = {}
-            for row in self.pool.rows(
+            for row in self.reader.rows(
                 seeds.get(self.shape.bag_store(i), Store()), self.shape.bag_schema(i), types
             ):
                 counts[row[:-1]] = counts.get(row[:-1], 0) + row[-1]
@@ -120,7 +120,7 @@ class Entries:
         known |= missing
         at = [self.members.index(name) for name in by]
         pick = picker(at)
-        rows = self.pool.rows(self.store, self.shape.schema, self.types, at, missing if by else None)
+        rows = self.reader.rows(self.store, self.shape.schema, self.types, at, missing if by else None)
         asked = [row for under, row in zip(map(pick, rows), rows, strict=True) if under in missing]
         for entry, totals in self.summed(asked).items():
             if totals[0]:
@@ -245,7 +245,7 @@ class Entries:
                 continue
             types = [*self.types[: self.width], *self.shape.bag_types(i)]
             wanted = missing if self.width else None
-            for row in self.pool.rows(store, self.shape.bag_schema(i), types, at, wanted):
+            for row in self.reader.rows(store, self.shape.bag_schema(i), types, at, wanted):
                 key = row[: self.width]
                 if key in missing:
                     bag = self.bags_old[i].setdefault(key, {})
@@ -255,11 +255,11 @@ class Entries:
     def head(self, function: Ranked) -> Group | None:
         """What can be among the first rows, without the rest of the state; None if all of it is to be read."""
         lost = sum(-t[0] for t in self.new.values() if t[0] < 0)
-        head = head_of(self.pool, self.store, self.shape.state, function, lost)
+        head = head_of(self.reader, self.store, self.shape.state, function, lost)
         if head is None or self.shape.bags:
             return None
-        tables = read_head(self.pool, self.store, arrow_schema(self.shape.schema), head)
-        found = self.summed(self.pool.decode(tables, self.types))
+        tables = read_head(self.reader, self.store, arrow_schema(self.shape.schema), head)
+        found = self.summed(self.reader.decode(tables, self.types))
         present = {entry: totals for entry, totals in found.items() if totals[0]}
         self.old |= present
         members = set(present)

@@ -23,7 +23,7 @@ import pyarrow.parquet
 
 from evercurrent.data.types import Date, Decimal, Integer, String, Type
 from evercurrent.delta.program import Ranked, State
-from evercurrent.engine.spark.storage.entry_reader import Pool, past_damaged_copies
+from evercurrent.engine.spark.storage.entry_reader import EntryReader, past_damaged_copies
 from evercurrent.engine.spark.storage.mapped_copy import Copy
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.term.nodes import Column
@@ -53,7 +53,7 @@ class Head:
 
 
 @past_damaged_copies
-def head_of(pool: Pool, store: Store, state: State, function: Ranked, lost: int) -> Head | None:
+def head_of(reader: EntryReader, store: Store, state: State, function: Ranked, lost: int) -> Head | None:
     """The head that the first rows lie in, if `lost` rows are taken away; None if the whole state is to be read."""
     if function.limit is None or not function.order or not store.base:
         return None
@@ -73,14 +73,14 @@ def head_of(pool: Pool, store: Store, state: State, function: Ranked, lost: int)
         return None
     name = f"c{position}"
     files = [f for s in store.base for f in s.files]
-    copies = [pool.copy(f) for f in files]
+    copies = [reader.copy(f) for f in files]
     if need * len(files) <= MOST_SEEN and all(c is not None and c.sorted == name for c in copies):
         best = [v for c in copies if c is not None for v in edge(c, name, need, first.descending)]
         best.sort(reverse=first.descending)
         return Head(position, best[need - 1], first.descending, first.nulls_first)
     groups = []
     for file in files:
-        footer = pool.footer(file)
+        footer = reader.footer(file)
         for i, found in enumerate(footer.range(name)):
             if found is None or found[0] is None or found[2]:
                 return None  # NULLs, or a file that does not say
@@ -107,20 +107,22 @@ def told(t: Type) -> bool:
 
 
 @past_damaged_copies
-def read_head(pool: Pool, store: Store, schema: pyarrow.Schema, head: Head) -> Sequence[pyarrow.Table]:
+def read_head(
+    reader: EntryReader, store: Store, schema: pyarrow.Schema, head: Head
+) -> Sequence[pyarrow.Table]:
     """The rows of all segments in the head."""
     name = schema.field(head.position).name
     tables = []
     for segment in store.segments:
         for file in segment.files:
-            copy = pool.copy(file)
+            copy = reader.copy(file)
             if copy is not None and copy.sorted == name and copy.names.issuperset(schema.names):
                 places = numpy.array(copy.reaching(head.cut, head.descending), numpy.int64)
                 columns = [copy.take(n, places) for n in schema.names]
                 tables.append(pyarrow.table(columns, schema.names).cast(schema))
-                pool.read_bytes += sum(copy.bytes(n, places) for n in schema.names)
+                reader.read_bytes += sum(copy.bytes(n, places) for n in schema.names)
                 continue
-            footer = pool.footer(file)
+            footer = reader.footer(file)
             groups = []
             for i, found in enumerate(footer.range(name)):
                 best = None if found is None else found[1] if head.descending else found[0]
@@ -132,5 +134,5 @@ def read_head(pool: Pool, store: Store, schema: pyarrow.Schema, head: Head) -> S
                     table = opened.read_row_groups(groups, columns=schema.names)
                 table = table.select(schema.names).cast(schema)
                 tables.append(table.filter(head.mask(table.column(name))))
-                pool.read_bytes += segment.bytes * len(groups) // (footer.groups * len(segment.files))
+                reader.read_bytes += segment.bytes * len(groups) // (footer.groups * len(segment.files))
     return tables

@@ -15,7 +15,7 @@ import pyarrow
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Fixpoint, Loop
 from evercurrent.delta.rederive import Change, RowDerivations, RunRules, TouchedRows
-from evercurrent.engine.spark.storage.entry_reader import Pool
+from evercurrent.engine.spark.storage.entry_reader import EntryReader
 from evercurrent.engine.spark.storage.file_schema import row_schema
 from evercurrent.engine.spark.storage.store_names import StoreName, counts_store, outside_store
 from evercurrent.engine.spark.storage.stored_state import Store
@@ -25,8 +25,8 @@ from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
 class StoredCounts:
     """How many derivations each row has: the stored counts of touched rows, and what the transaction adds."""
 
-    def __init__(self, pool: Pool, loop: Loop, store: Store) -> None:
-        self.pool, self.store = pool, store
+    def __init__(self, reader: EntryReader, loop: Loop, store: Store) -> None:
+        self.reader, self.store = reader, store
         self.types = [c.type for c in loop.columns]
         self.old: dict[Row, int] = {}
         self.new: dict[Row, int] = {}
@@ -39,7 +39,7 @@ class StoredCounts:
             self.old[row] = 0
         if self.store.segments:
             at = range(len(self.types))
-            for row in self.pool.rows(self.store, row_schema(self.types), self.types, at, missing):
+            for row in self.reader.rows(self.store, row_schema(self.types), self.types, at, missing):
                 if row[:-1] in missing:
                     self.old[row[:-1]] += row[-1]
 
@@ -61,11 +61,11 @@ class Recursion(RowDerivations):
     """One fixpoint in one transaction."""
 
     def __init__(
-        self, node: Fixpoint, pool: Pool, stores: Mapping[StoreName, Store], rules: RunRules
+        self, node: Fixpoint, reader: EntryReader, stores: Mapping[StoreName, Store], rules: RunRules
     ) -> None:
-        self.pool = pool
-        self.counts = [StoredCounts(pool, x, stores.get(counts_store(x), Store())) for x in node.loops]
-        self.outside = [StoredCounts(pool, x, stores.get(outside_store(x), Store())) for x in node.loops]
+        self.reader = reader
+        self.counts = [StoredCounts(reader, x, stores.get(counts_store(x), Store())) for x in node.loops]
+        self.outside = [StoredCounts(reader, x, stores.get(outside_store(x), Store())) for x in node.loops]
         touched = zip(node.loops, self.counts, self.outside, strict=True)
         super().__init__(node, [TouchedRows(*x) for x in touched], rules)
 
@@ -73,7 +73,7 @@ class Recursion(RowDerivations):
         known = sum(len(r.before) for r in self.relations)
         super().count(changes)
         # Derived rows take room as rows that are read do.
-        self.pool.spend(sum(len(r.before) for r in self.relations) - known)
+        self.reader.spend(sum(len(r.before) for r in self.relations) - known)
 
     def added(self) -> Iterator[tuple[StoreName, pyarrow.Table]]:
         """The tables to be written to the stores of the recursion."""

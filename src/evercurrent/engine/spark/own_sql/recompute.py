@@ -29,7 +29,7 @@ from evercurrent.engine.spark.own_sql.queries import quoted
 from evercurrent.engine.spark.storage.entry_reader import added_up, plain_keys
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
 from evercurrent.engine.spark.storage.files import Segment
-from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, Workshop
+from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, JobContext
 from evercurrent.engine.spark.storage.store_names import StoreName, scratch_store
 from evercurrent.engine.spark.storage.stored_state import Contents, Store
 from evercurrent.engine.spark.storage.user_frames import copies, named, user_frame
@@ -44,7 +44,7 @@ REFUSALS = (AnalysisException, ParseException, *FAILURES)
 
 
 @dataclass(frozen=True)
-class Known:
+class StoredRows:
     """Stored rows that a query may name: their columns, and the positions of a primary key if there is one.
 
     With a key, the store is to be `netted`.
@@ -56,7 +56,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Written:
+class QueryText:
     """A query that others may name: its text, and the names of its columns."""
 
     text: str
@@ -71,30 +71,30 @@ def netted(engine: Engine, name: StoreName, store: Store, fields: tuple[Member, 
     return Store(store.base).plus(engine.merged(scratch_store(name, "net"), Store((), store.recent), schema))
 
 
-def register(workshop: Workshop, known: dict[str, Known | Written]) -> None:
+def register(context: JobContext, known: dict[str, StoredRows | QueryText]) -> None:
     """Let Spark's SQL know these names, in this order."""
     for name, one in known.items():
         match one:
-            case Known(store, fields, key):
-                frame = plain_rows(workshop, store, fields, key)
-            case Written(text, columns):
-                frame = workshop.session.sql(text).toDF(*columns)
+            case StoredRows(store, fields, key):
+                frame = plain_rows(context, store, fields, key)
+            case QueryText(text, columns):
+                frame = context.session.sql(text).toDF(*columns)
         frame.createOrReplaceTempView(quoted(name))
 
 
 def plain_rows(
-    workshop: Workshop, store: Store, fields: tuple[Member, ...], key: tuple[int, ...]
+    context: JobContext, store: Store, fields: tuple[Member, ...], key: tuple[int, ...]
 ) -> DataFrame:
     """The rows of a store under their own names, each as often as it is there; with a key, of one recent segment at most."""
     schema = row_schema([f.type for f in fields])
     if not store.segments:
-        return user_frame(workshop.session, None, fields)
+        return user_frame(context.session, None, fields)
     if not key:
-        return named(copies(Contents(workshop, schema, store).entries()), fields)
+        return named(copies(Contents(context, schema, store).entries()), fields)
     if not store.recent:
-        return named(workshop.read(schema, store.base), fields)
-    base = workshop.read(schema, store.base)
-    recent = workshop.read(schema, store.recent)
+        return named(context.read(schema, store.base), fields)
+    base = context.read(schema, store.base)
+    recent = context.read(schema, store.recent)
     by = [f"c{i}" for i in key]
     gone = recent.where(F.col(W) < 0).select(*by)
     if sum(s.rows for s in store.recent) <= BROADCAST_ROWS:
@@ -105,7 +105,7 @@ def plain_rows(
 
 def change(
     engine: Engine,
-    workshop: Workshop,
+    context: JobContext,
     name: StoreName,
     text: str,
     old: Store,
@@ -117,22 +117,22 @@ def change(
 
     `collected`: the result is expected to be small.
     """
-    made = workshop.session.sql(text).toDF(*(f"c{i}" for i in range(len(types))))
+    made = context.session.sql(text).toDF(*(f"c{i}" for i in range(len(types))))
     columns = (one_zero(F.col(f"c{i}").cast(spark_type(t)), t) for i, t in enumerate(types))
     made = made.select(*(c.alias(f"c{i}") for i, c in enumerate(columns)))
     schema = row_schema(types)
     if collected and old.rows <= COLLECTED_ROWS and plain_keys(schema):
-        workshop.jobs += 1
+        context.jobs += 1
         table = made.limit(2 * COLLECTED_ROWS + 1).toArrow()
         if table.num_rows <= 2 * COLLECTED_ROWS:
             return engine.folder.write(name, compared(engine, old, table, types))
     both = made.withColumn(W, F.lit(1).cast(schema[W].dataType))
     if old.segments:
-        both = both.unionByName(workshop.read(schema, old.segments).withColumn(W, -F.col(W)))
+        both = both.unionByName(context.read(schema, old.segments).withColumn(W, -F.col(W)))
     apart = scratch_store(
         name, "change"
     )  # in no order: to find one, the executors would compute the query twice
-    return workshop.collect({apart: consolidate(both, schema)})[apart]
+    return context.collect({apart: consolidate(both, schema)})[apart]
 
 
 def compared(engine: Engine, old: Store, new: pyarrow.Table, types: Sequence[Type]) -> pyarrow.Table:
@@ -143,7 +143,7 @@ def compared(engine: Engine, old: Store, new: pyarrow.Table, types: Sequence[Typ
     tables = [new.append_column(W, pyarrow.repeat(one, new.num_rows))]
     for segment in old.segments:
         for file in segment.files:
-            table = engine.pool.whole(file, segment, arrow)
+            table = engine.reader.whole(file, segment, arrow)
             place = table.schema.get_field_index(W)
             tables.append(table.set_column(place, W, pyarrow.compute.negate(table.column(W))))
     return added_up([t.cast(arrow) for t in tables], schema)

@@ -47,7 +47,7 @@ def read_files(
 
 def loaded(engine: Engine, source: Source, frame: DataFrame, sign: int, bytes_read: int) -> Segment:
     """A frame with the columns of the source as a segment of our own, every row of the same weight."""
-    workshop = engine.workshop(bytes_read // BYTES_PER_ROW)
+    context = engine.job_context(bytes_read // BYTES_PER_ROW)
     there = {c.lower(): c for c in frame.columns}
     columns = [
         one_zero(frame[f"`{there[c.name.lower()]}`"].cast(spark_type(c.type)), c.type).alias(f"c{i}")
@@ -56,7 +56,7 @@ def loaded(engine: Engine, source: Source, frame: DataFrame, sign: int, bytes_re
     name = scratch_store(source.name, "load", str(sign))
     try:
         weighted = frame.select(*columns, F.lit(sign).cast("bigint").alias(W))
-        return workshop.collect({name: weighted})[name]
+        return context.collect({name: weighted})[name]
     except Exception as problem:
         said = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         raise StorageError(
@@ -73,11 +73,11 @@ def held_rows(engine: Engine, source: Source, held: Store) -> Segment:
     """All rows that we hold of a source, to be taken off."""
     if not held.segments:
         return EMPTY
-    workshop = engine.workshop(held.rows)
+    context = engine.job_context(held.rows)
     schema = row_schema([c.type for c in source.columns])
     name = scratch_store(source.name, "held")
-    negative = workshop.read(schema, held.segments).withColumn(W, -F.col(W))
-    return workshop.collect({name: negative})[name]
+    negative = context.read(schema, held.segments).withColumn(W, -F.col(W))
+    return context.collect({name: negative})[name]
 
 
 def of_arrow(engine: Engine, source: Source, table: pyarrow.Table, weights: Any) -> Segment:

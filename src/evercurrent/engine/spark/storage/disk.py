@@ -45,7 +45,7 @@ class Disk:
 
     @contextmanager
     def doing(self, operation: str, path: Path) -> Iterator[None]:
-        """Turns an error of the operating system into one that names the file."""
+        """LoopRules an error of the operating system into one that names the file."""
         try:
             self.call(operation, path)
             yield

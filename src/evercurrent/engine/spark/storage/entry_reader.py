@@ -44,22 +44,22 @@ class TooLarge(Exception):
 
 
 def past_damaged_copies(
-    read: Callable[Concatenate[Pool, P], T],
-) -> Callable[Concatenate[Pool, P], T]:
+    read: Callable[Concatenate[EntryReader, P], T],
+) -> Callable[Concatenate[EntryReader, P], T]:
     """Read again without a mapped copy that turns out to be damaged."""
 
     @wraps(read)
-    def retried(pool: Pool, /, *args: P.args, **options: P.kwargs) -> T:
+    def retried(reader: EntryReader, /, *args: P.args, **options: P.kwargs) -> T:
         while True:
             try:
-                return read(pool, *args, **options)
+                return read(reader, *args, **options)
             except DamagedCopyError as problem:
-                pool.drop_copy(problem)
+                reader.drop_copy(problem)
 
     return retried
 
 
-class Pool:
+class EntryReader:
     """Reads stores of one warehouse. `budget`: how many entries may become Python values in one transaction."""
 
     def __init__(self, folder: Folder) -> None:
@@ -304,10 +304,10 @@ def plain_keys(schema: StructType) -> bool:
     return not any(pyarrow.types.is_floating(t) or pyarrow.types.is_nested(t) for t in keys)
 
 
-def summed(pool: Pool, store: Store, schema: StructType) -> pyarrow.Table:
+def summed(reader: EntryReader, store: Store, schema: StructType) -> pyarrow.Table:
     """All segments of a store, consolidated by Arrow."""
     arrow = arrow_schema(schema)
-    return added_up([pool.whole(file, s, arrow) for s in store.segments for file in s.files], schema)
+    return added_up([reader.whole(file, s, arrow) for s in store.segments for file in s.files], schema)
 
 
 def added_up(tables: Sequence[pyarrow.Table], schema: StructType) -> pyarrow.Table:

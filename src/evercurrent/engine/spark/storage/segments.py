@@ -44,7 +44,7 @@ GROUP_ROWS = "parquet.block.row.count.limit"
 
 
 @dataclass
-class Workshop:
+class JobContext:
     """Where frames are read, computed and written. `large`: the executors write."""
 
     session: SparkSession

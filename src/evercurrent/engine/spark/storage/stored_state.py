@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 
 from evercurrent.engine.spark.storage.file_schema import W, added, consolidate, same
 from evercurrent.engine.spark.storage.files import Segment
-from evercurrent.engine.spark.storage.segments import Workshop
+from evercurrent.engine.spark.storage.segments import JobContext
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Store:
 class Contents:
     """A Z-set on disk and in flight."""
 
-    workshop: Workshop
+    context: JobContext
     schema: StructType
     store: Store = field(default_factory=Store)
     pending: list[DataFrame] = field(default_factory=list)
@@ -70,13 +70,13 @@ class Contents:
         return [n for n in self.schema.names if not added(n)]
 
     def base(self) -> DataFrame | None:
-        return self.workshop.read(self.schema, self.store.base) if self.store.base else None
+        return self.context.read(self.schema, self.store.base) if self.store.base else None
 
     def recent(self) -> DataFrame | None:
         """What is not in the base, consolidated with nothing."""
         parts = list(self.pending)
         if self.store.recent:
-            parts.append(self.workshop.read(self.schema, self.store.recent))
+            parts.append(self.context.read(self.schema, self.store.recent))
         return union(parts)
 
     def raw(self) -> DataFrame | None:
@@ -86,7 +86,7 @@ class Contents:
 
     def settled(self) -> DataFrame | None:
         """What is on disk, without what this transaction brings."""
-        return self.workshop.read(self.schema, self.store.segments) if self.store.segments else None
+        return self.context.read(self.schema, self.store.segments) if self.store.segments else None
 
     def entries(self) -> DataFrame:
         """Each entry once, of a weight that is not zero. Not to be called on what is empty."""

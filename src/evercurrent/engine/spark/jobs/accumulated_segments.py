@@ -9,7 +9,7 @@ from pyspark.sql.types import StructType
 
 from evercurrent.engine.spark.storage.file_schema import consolidate
 from evercurrent.engine.spark.storage.files import Segment
-from evercurrent.engine.spark.storage.segments import Workshop
+from evercurrent.engine.spark.storage.segments import JobContext
 from evercurrent.engine.spark.storage.store_names import StoreName
 
 PARTS = 32
@@ -17,8 +17,8 @@ PARTS = 32
 
 
 @dataclass
-class Pile:
-    workshop: Workshop
+class AccumulatedSegments:
+    context: JobContext
     store: StoreName
     schema: StructType
     segments: list[Segment] = field(default_factory=list)
@@ -27,9 +27,9 @@ class Pile:
         self.segments += [s for s in segments if s.rows]
         if len(self.segments) > PARTS:
             (whole,) = self.frames()
-            merged = self.workshop.collect({self.store: consolidate(whole, self.schema)})[self.store]
+            merged = self.context.collect({self.store: consolidate(whole, self.schema)})[self.store]
             self.segments = [merged] if merged.rows else []
 
     def frames(self) -> list[DataFrame]:
         """One frame, or none if there is nothing."""
-        return [self.workshop.read(self.schema, self.segments)] if self.segments else []
+        return [self.context.read(self.schema, self.segments)] if self.segments else []
