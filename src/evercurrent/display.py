@@ -1,6 +1,9 @@
-"""Rows and plans for the eye: in a terminal through rich, in a notebook as HTML.
+"""Rows and plans for people: in a terminal through rich, in a notebook as HTML.
 
-Names and values are data in both: markup in them is neither read by rich nor by a browser.
+Names and values are data in both: neither rich nor a browser reads markup in them.
+
+>>> value_text({"paid": True, "note": None})
+'{paid: true, note: NULL}'
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def compile_all(
         unread=[v.name for v in catalog.views.values() if not v.stored],
         lent=lent_tables(catalog) if full else (),
     )
-    # What lazy views read is kept a second time for them: it moves when they do.
+    # What lazy views read is kept a second time for them: it is updated when they are.
     under = {v.name for v in views_under(lazy, catalog)}
     later = compile_views(
         {name: s.plan for name, s in found.items() if name in under},

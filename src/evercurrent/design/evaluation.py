@@ -1,8 +1,10 @@
-"""A query, once, from scratch.
+"""Evaluates a query once, from scratch.
 
-It is compiled, with the views that it reads, to a program of its own, which a private engine is fed with the tables: so
-joins are hash joins. What does not compile, and what reads so few rows that compiling would take longer, goes to the
-reference evaluator.
+    run_query(query, catalog, tables)      ZSet({(7, 950): 1})
+
+The query is compiled, with the views that it reads, to a program of its own, and a private engine applies the tables to it: so
+joins are hash joins. The reference evaluator takes what does not compile, and what reads so few rows that compiling would take
+longer.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ def run_query(
 ) -> ZSet:
     """The rows of a query over tables and views.
 
-    `tables` gives the rows of tables. With `given`, those of views are taken as they are; without, they are found from
+    `tables` returns the rows of tables. With `given`, those of views are taken as they are; without, they are found from
     the tables. `plans` are plans of views that are known already.
     """
     query = inlined(query, catalog)
@@ -78,7 +80,7 @@ def run_query(
 def reference(
     query: Query, catalog: Catalog, contents: Contents, given: frozenset[str] = frozenset()
 ) -> ZSet:
-    """The rows of a query by the reference evaluator; `contents` gives those of tables and of `given` views."""
+    """Returns the rows of a query by the reference evaluator; `contents` returns those of tables and of `given` views."""
     found: dict[str, ZSet] = {}
 
     def relation(name: str) -> ZSet:

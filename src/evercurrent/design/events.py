@@ -1,8 +1,10 @@
 """`explain(stage="events")`: what can change a view, and what is done about it.
 
-Beside the plan that Ali, Fernandes and Paton (2000, figure 11) choose stands what the program does: the delta of the table
-that the event changes is planted, or that of the columns that are only shown is joined with the identities, with the lookups
-that the rules make.
+    db.view("older").explain("events")      one entry for each event: insert Employees, change Employees.name, ...
+
+Beside the plan that Ali, Fernandes and Paton (2000, figure 11) choose stands what the program does: it derives the delta of the
+table that the event changes, or it joins the delta of columns that are only shown with the identities, by the lookups of its
+rules.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
-"""Lazy views: changes wait, are netted against each other, and are applied when somebody reads.
+"""Lazy views: changes wait, cancel each other, and are applied when somebody reads.
+
+    insert (1, 10); update it to (1, 20); delete it; read      nothing is left to apply
 
 Lazy views have a program and an engine of their own, over the tables alone: a change of a table costs an entry in a list
-until one of them is read. What a transaction brought and a later one took away is then never worked off at all.
+until one of them is read. A row that one transaction inserts and a later one deletes is never applied at all.
 
-Law. The net change of several transactions moves a view as they would one by one (law L4, composition). The program assumes
+Law. The net change of several transactions updates a view as they would one by one (law L4, composition). The program assumes
 nothing of parents and children, for across transactions a parent may change while children refer to it.
 
-Rows are netted by the columns that the program uses: the others may be left out of a row that waits (`trigger`), and a change of
+Rows cancel by the columns that the program uses: the others may be left out of a row that waits (`trigger`), and a change of
 them is none.
 """
 
@@ -38,7 +40,7 @@ class Lazy:
     def install(self, program: Program, contents: Callable[[str], ZSet]) -> None:
         """Keep these views from now on; `contents` are those of the tables now.
 
-        If what waits cannot be worked off (a value overflows, say), all views are found anew: so the one to blame can be dropped.
+        If what waits cannot be applied (a value overflows, say), all views are recomputed: so the failing one can be dropped.
         """
         failing: tuple[LiveEngine, list[Mapping[str, ZSet | Iterable[tuple[Row, int]]]]] | None = None
         try:

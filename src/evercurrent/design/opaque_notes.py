@@ -1,4 +1,7 @@
-"""What `explain` says of opaque functions: where they stand, why they are opaque, and what to do about it."""
+"""What `explain` says of opaque functions: where they stand, why they are opaque, and what to do about it.
+
+list(opaque_notes(plan))      lines for the summary; none if the plan calls no opaque function
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Which part of the one program keeps a view: back from its relation along rules and lookups to the tables."""
+"""Which part of the one program keeps a view: back from its relation along rules and lookups to the tables.
+
+lineage(program, program.views["spend"]).inputs      {"orders"}
+users_of(program)                                    {"orders by customer": ["spend"]}
+"""
 
 from __future__ import annotations
 

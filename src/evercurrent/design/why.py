@@ -119,13 +119,13 @@ def objects_of(found: Why, catalog: Catalog, handle: Callable[[int], Any]) -> tu
 def read_row(name: str, fields: tuple[Member, ...], row: Any) -> Row:
     """A row of a view as a user writes it: a tuple, a mapping, a dataclass."""
     if row is NOTHING:
-        raise QueryError(f"which row of {name}?", hint="why(row) takes a whole row, as rows() gives it")
+        raise QueryError(f"which row of {name}?", hint="why(row) takes a whole row, as rows() returns it")
     columns_of_view = tuple(TableColumn(f.name, f.type, f.nullable) for f in fields)
     return RowReader(Table(name, columns_of_view), (None,) * len(fields)).one(row)
 
 
 def explain_row(view: View, inner: Row, catalog: Catalog, contents: Contents) -> Why:
-    """Why a view has a row that is given in internal representation."""
+    """Explains why a view has a row, in internal representation."""
     found = origins(base_plan(view, catalog), inner, contents, catalog)
     shown = give_row(view.fields, inner)
     if found is None:

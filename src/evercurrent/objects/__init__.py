@@ -1,4 +1,4 @@
-"""Objects: classes as Python classes, whose changes move views like changes of tables.
+"""Objects: classes as Python classes, whose changes update views as changes of tables do.
 
 model        what an object is: handle, class, values, changes, and the registry of all objects
 collections  collections that belong to objects, and relationships kept from both ends

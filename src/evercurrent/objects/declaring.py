@@ -1,4 +1,8 @@
-"""Classes come into a database, and leave it: `db.odl`, `db.drop_class`."""
+"""Adds classes to a database, and drops them.
+
+declare(session, "class Person (extent Persons) { attribute string name; };")
+drop_classes(session, ["Person"])
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Deleting an object: relationships are cleared, references become nil, collections lose it, and it is gone."""
+"""Deletes an object: relationships and references to it are cleared, collections lose it.
+
+db.delete(ann)      sales.head is None now, and reading ann.name raises `Gone`
+"""
 
 from __future__ import annotations
 

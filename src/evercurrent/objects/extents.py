@@ -1,4 +1,8 @@
-"""Extents and classes as a program sees them: `db.extent("Employees")`, `db.classes.employee`."""
+"""Extents and classes as a program sees them.
+
+for e in db.extent("Employees"): ...      all objects of the class and of those that extend it
+db.classes.employee(name="Ann")           a new object
+"""
 
 from __future__ import annotations
 

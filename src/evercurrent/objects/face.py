@@ -1,4 +1,7 @@
-"""What a database offers for objects: classes, new objects, extents."""
+"""The methods of a database that concern objects: classes, new objects, extents.
+
+db.odl(text); ann = db.new("employee", name="Ann"); db.delete(ann)
+"""
 
 from __future__ import annotations
 

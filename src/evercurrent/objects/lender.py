@@ -1,4 +1,7 @@
-"""What the engine need not keep of objects, because they hold it themselves (see `engine.live.borrowed_states`)."""
+"""Lends the rows of objects to the engine, which then need not keep them (see `engine.live.borrowed_states`).
+
+Lender(space).lend("Employees")      objects by identity, and the slot of each column
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Changes of rows, made changes of objects: SQL's INSERT, UPDATE and DELETE on the table of a class or of a collection.
+"""Changes of rows as changes of objects: SQL's INSERT, UPDATE and DELETE on the table of a class.
 
-A row that goes and a row that comes under the same identity are an update: the fields that differ are written, and so
-relationships and handles stay right. A row that comes alone is a new object of the class; its identity is given anew, so the
-row must not bring one (or bring 0). A row that goes alone is an object deleted. An object of a subclass may be changed through
-the table of a general class.
+    UPDATE Employees SET salary = 9 WHERE oid = 1      ann.salary = 9
+
+A deleted and an inserted row with the same identity are an update: the fields that differ are written, so relationships and
+handles stay right. An inserted row alone is a new object of the class; it gets a new identity, so the row must have none (or 0).
+A deleted row alone is a deleted object. An object of a subclass may be changed through the table of a general class.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def _update(space: Registry, kind: Kind, old: Row, new: Row) -> None:
 def _insert(space: Registry, kind: Kind, row: Row) -> None:
     if row[0]:
         raise ConstraintError(
-            f"{kind.declared.relation}: the identity of a new object is given to it, not {row[0]}",
+            f"{kind.declared.relation}: a new object gets its identity from the database, not {row[0]}",
             constraint="oid",
             rows=[row],
             hint="insert the other columns, and 0 as oid",

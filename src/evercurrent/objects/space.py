@@ -1,4 +1,7 @@
-"""All objects of a database: their classes, their identities, and how what they do reaches the views."""
+"""All objects of a database in process: makes their classes, and carries their changes to the views.
+
+space.add(schema); ann = space.kind("employee").cls(name="Ann")      every view of employees is updated
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,7 @@ class Space(Registry):
     # --- classes -------------------------------------------------------------------------------------------
 
     def add(self, schema: Schema) -> None:
-        """Make Python classes for the classes that are new."""
+        """Makes Python classes for the classes that are new."""
         self.schema = schema
         for name in schema.classes:
             if name not in self.kinds:
@@ -94,7 +97,7 @@ class Space(Registry):
         kind.keys = tuple(keys)
 
     def remove(self, schema: Schema) -> None:
-        """Forget classes that the schema does not have; their objects are deleted already."""
+        """Removes the classes that the schema does not have; their objects are deleted already."""
         gone_ones = [k for name, k in self.kinds.items() if name not in schema.classes]
         self.schema = schema
         for kind in gone_ones:
@@ -108,7 +111,7 @@ class Space(Registry):
     # --- who reads what ------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Views or subscriptions have changed: so has what a write must do."""
+        """Compiles the writes of objects again: views or subscriptions have changed."""
         readers = Readers(self.session)
         self.tables_read = readers.tables
         for kind in self.kinds.values():
@@ -151,7 +154,10 @@ class Space(Registry):
         return Changing(self)
 
     def rescue(self, error: BaseException, journal: bool) -> None:
-        """A trigger was stopped: every view as the objects are. `torn` is set: if this is interrupted, the next user rebuilds."""
+        """Undoes a change that failed while a trigger ran, and makes every view right again.
+
+        `torn` is set meanwhile: if this is interrupted, the next user rebuilds.
+        """
         session = self.session
         self.work.undo()
         if journal and isinstance(error, EvercurrentError) and not any(session.maintenance.engine.core.lone):
@@ -162,7 +168,7 @@ class Space(Registry):
             session.rebuild()
 
     def enter(self, thing: Object, given: Iterable[tuple[Field, Any]]) -> None:
-        """A new object joins, with its relationships and collections."""
+        """Adds a new object, with its relationships and collections."""
         later = [(f, value) for f, value in given if value is not None]
         for f, _ in later:
             if not f.many:
@@ -184,7 +190,7 @@ class Space(Registry):
                 self.back.note(thing)
 
     def set(self, thing: Object, f: Field, value: Any) -> None:
-        """Write a field in a transaction; the value is taken in already."""
+        """Writes a field in a transaction; the value is converted already."""
         if f.relationship is None:
             with self.changing() as work:
                 work.touch(thing)
@@ -202,11 +208,11 @@ class Space(Registry):
                 relationships.unlink(work, thing, f, old)
 
     def delete(self, thing: Object) -> None:
-        """Delete an object: nothing refers to it any more."""
+        """Deletes an object: nothing refers to it any more."""
         delete(self, thing)
 
     def prepare_deleting(self, kind: Kind) -> None:
-        """From the first deletion on that needs it, know who refers to whom."""
+        """Builds the index of referrers, before the first deletion that needs it."""
         if not self.tracked and ReferrerIndex.is_needed(self, kind):
             self.back = ReferrerIndex(self)
             self.refresh()
@@ -215,7 +221,7 @@ class Space(Registry):
     # --- reading -------------------------------------------------------------------------------------------
 
     def rows(self, table: str) -> ZSet:
-        """The present rows of a table."""
+        """Returns the present rows of a table."""
         found = ZSet()
         for kind, sheet in self.sheets.get(table, ()):
             row = sheet.row
@@ -277,7 +283,7 @@ def space_of(session: Session) -> Space | None:
 
 
 def collection_rows(oid: int, owned: Owned) -> Iterator[tuple[Any, ...]]:
-    """The rows of a collection in a table of its own."""
+    """Yields the rows of a collection in a table of its own."""
     inside = owned.element_inside
     if isinstance(owned, list):
         for i, x in enumerate(owned):

@@ -1,8 +1,10 @@
 """The tables of classes: they keep nothing, their rows are read off the objects.
 
-Objects hold what is pending, so the committed rows are the present ones less what the open transaction has changed.
-Constraints of these tables hold by themselves (identities are never used twice, references to deleted objects are
-cleared), but for the declared keys, which `keys` judges.
+    db.table("Employees").rows()      [(1, 'Ann', 40)], while the object is the only copy
+
+Objects hold what is pending, so the committed rows are the present ones minus what the open transaction has changed.
+The tables satisfy their constraints by construction (identities are never used twice, references to deleted objects are
+cleared), except for the declared keys, which `model.keys` validates.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""How a view of OQL is kept: its type, the relations that hold it, and where UNDEFINED stands for what would be an error."""
+"""How a view of OQL is kept: its type, the relations that hold it, and where it is UNDEFINED instead of failing.
+
+older: bag<struct<E: string, D: string>>
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Functions of operations, looked into: what they make of an object's attributes, as a term.
+"""Functions of operations as terms over an object's attributes.
 
-A function whose source can be read becomes a term, and a view that calls it is maintained like any other. One that resists is
-applied as it is to a record of the object's attributes, once for each object that comes, goes or changes.
+    def yearly(self): return self.salary * 12      the term  self.salary * 12
+
+A function whose source can be read becomes a term, and a view that calls it is maintained like any other. One that cannot is
+called on a record of the object's attributes, once for each object that is inserted, deleted or updated.
 """
 
 from __future__ import annotations

@@ -51,11 +51,11 @@ class KeptOperation:
         if self.path is None:
             raise QueryError(
                 f"the function of {self.name} is not kept{'' if self.body is None else ', only what it means in views'}",
-                hint=f"db.bind_operations({{{self.name!r}: function}}) gives it again",
+                hint=f"db.bind_operations({{{self.name!r}: function}}) binds it again",
             )
         raise QueryError(
             f"the function {self.path} of {self.name} has not been handed over to this database",
-            hint=f"db.bind_operations({{{self.name!r}: function}}) gives it, or ec.connect(..., functions=[...])",
+            hint=f"db.bind_operations({{{self.name!r}: function}}) binds it, or ec.connect(..., functions=[...])",
         )
 
     @property

@@ -1,7 +1,9 @@
 """The value of a result of any type, stitched from the flat relations that keep it.
 
-`rows(relation)` gives the rows of a relation, each as often as it is there; `handle(oid)` an object. A nested collection is
-found by its key: the inner rows are sorted out by it once, whatever the number of outer rows.
+    rows ("dev", 1) and, by key 1, ("Ann",), ("Bob",)      {Record(D='dev', Es={'Ann', 'Bob'})}
+
+`rows(relation)` returns the rows of a relation, each as often as it is there; `handle(oid)` an object. A nested collection is
+found by its key: the inner rows are grouped by it once, whatever the number of outer rows.
 """
 
 from __future__ import annotations

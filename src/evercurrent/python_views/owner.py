@@ -1,4 +1,7 @@
-"""What a database needs to have query objects: tables of classes, relations by name, views, answers."""
+"""What a database needs to have query objects: tables of classes, relations by name, views, answers.
+
+owner.table_of(Student, None, {})      the table of a dataclass, which is a query object too
+"""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
 """Rows in and out, whichever database keeps them: reading, checking, storing, exporting, notifying.
 
 arguments      what users pass to methods, checked where a mistake would otherwise show deep inside
-constraints    whether the net change of a transaction may stand
+constraints    validates the net change of a transaction
 conversion     rows as users write them and read them
 export         rows as Arrow tables and pandas frames, typed as the columns are
 locate         which stored row a user means
-patch          A patch
+patch          a change of a dictionary that can be applied and undone, each as often as needed
 pending        what a transaction has changed in one table so far
 readable       what tables, views and results of queries have in common
 readers        many rows at once
 results        what a statement returns
-row_rules      what every row of a table must satisfy by itself
+row_rules      what every single row of a table must satisfy
 store          the rows of one table, as committed, with what its constraints look up
-subscriptions  who hears of a change, and when
+subscriptions  notifies subscribers of changes
 """

@@ -1,5 +1,7 @@
 """Rows as users write them and read them.
 
+    {"id": 1, "total": "9.50"}      (1, 950) inside, (1, Decimal("9.50")) when it is read
+
 A row comes in as a mapping (columns that are left out get their default, or NULL), as a tuple in column order, as a
 NamedTuple or as a dataclass. A list or any other iterable of rows is many. It goes out as a tuple.
 """
@@ -29,7 +31,7 @@ def _writer(types: tuple[Type, ...]) -> Callable[[Row], Row]:
 
 
 def row_writer(fields: Fields) -> Callable[[Row], Row]:
-    """The function that gives out rows of these fields."""
+    """Returns the function from internal rows of these fields to public ones."""
     return _writer(tuple(f.type for f in fields))
 
 

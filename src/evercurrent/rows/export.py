@@ -1,4 +1,7 @@
-"""Rows as Arrow tables and pandas frames, typed as the columns are."""
+"""Rows as Arrow tables and pandas frames, typed as the columns are.
+
+arrow_table(fields, rows).schema      id: int64, total: decimal128(12, 2)
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 """What a transaction has changed in one table so far: a Z-set laid over the committed rows.
 
-Constraints wait for the end of the transaction, so for a while two pending rows may share a primary key; what is
-deleted, however, must be there when it is deleted, in the committed rows or in the pending ones.
+    committed (1, 'a'); deleted (1, 'a'), inserted (1, 'b')      reads as (1, 'b')
+
+Constraints wait for the end of the transaction, so for a while two pending rows may share a primary key; a row that is
+deleted, however, must be there at that moment, in the committed rows or in the pending ones.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ class Pending:
         return self.store.count(row) + self.delta.weights.get(row, 0)
 
     def change(self, changes: Sequence[Change]) -> None:
-        """Make all of these changes, in order, or none of them. (After an interrupt the transaction is given up.)"""
+        """Makes all of these changes, in order, or none of them. (An interrupt ends the transaction.)"""
         weights, indexed = self.delta.weights, self._inserted
         stored = self.store.table.stored
         done = 0

@@ -1,4 +1,7 @@
-"""What tables, views and results of queries have in common: rows to be read, counted, shown and exported."""
+"""What tables, views and results of queries have in common: rows to be read, counted, shown and exported.
+
+db.view("spend").rows(), .head(3), .to_dicts(), .arrow(), .pandas()
+"""
 
 from __future__ import annotations
 

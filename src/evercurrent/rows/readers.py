@@ -1,7 +1,9 @@
 """Many rows at once: iterables, Arrow, pandas, and change feeds.
 
+    {"_change_type": "delete", "id": 1, ...}      the row (1, ...) with weight -1
+
 A change feed has a column `_change_type` with `insert`, `delete`, `update_preimage` or `update_postimage`, as the change
-feed of a Delta table has; its other columns that begin with `_commit_` are passed over. In a pandas frame NaN and NaT
+feed of a Delta table has; its other columns that begin with `_commit_` are ignored. In a pandas frame NaN and NaT
 stand for NULL.
 """
 

@@ -1,4 +1,7 @@
-"""What a statement returns: rows for a query, a count for a change, neither for a definition."""
+"""What a statement returns: rows for a query, a count for a change, neither for a definition.
+
+db.execute("DELETE FROM orders WHERE id = 1")      <Result of DELETE: 1 row>
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """The rows of one table, as committed, with what its constraints look up.
 
+    orders (id PRIMARY KEY, customer REFERENCES customers)      rows {1: (1, 7)}, counts {7: 1}
+
 A table with a primary key is a dictionary from key to row, any other one from row to count. Beside it stand an index
 for each UNIQUE constraint (key to row; a key with a NULL is in none) and, for each FOREIGN KEY, the number of rows that
 refer to each parent key. A key of one column is the bare value, of several a tuple.

@@ -1,14 +1,16 @@
-"""Who hears of a change, and when.
+"""Notifies subscribers of changes.
+
+    db.view("spend").subscribe(lambda change: print(change.inserted, change.deleted))
 
 A subscriber is called once for each transaction that changed what it watches, in the order of subscription, with the
-net, minimal change. `when="before"`: inside the transaction, when everything else has agreed; one that raises undoes
-it. `when="after"`: when the transaction stands; one that raises is reported and does not keep the others from hearing.
+net, minimal change. `when="before"`: inside the transaction, as its last step; a subscriber that raises undoes it.
+`when="after"`: after the commit; a subscriber that raises is reported, and the others are notified all the same.
 
-A subscriber that is called after the commit may itself change the database. What it does is committed at once, as the
-next transaction, and is told to everyone when all have heard of the present one. So every subscriber hears of all
-transactions in their order.
+A subscriber that is called after the commit may itself change the database. Its change is committed at once, as the
+next transaction; the subscribers are notified of it when all have been notified of the present one. So every subscriber is
+notified of all transactions in their order.
 
-Law. A subscriber after the commit is called exactly once for a transaction that stands, and never for one that does not. If an
+Law. A subscriber after the commit is called exactly once for a transaction that is committed, and never for another. If an
 interrupt comes between two calls, the others are made after the next transaction.
 """
 
@@ -89,7 +91,7 @@ Notices = deque[Notice]
 
 
 class Subscription:
-    """What `subscribe` returns: call `cancel()` to hear no more. Also a context manager."""
+    """What `subscribe` returns: call `cancel()` to end it. Also a context manager."""
 
     def __init__(self, owner: Subscribers, name: str, callback: Callback, when: When) -> None:
         self._owner = owner
@@ -99,7 +101,7 @@ class Subscription:
         self.active = True
 
     def cancel(self) -> None:
-        """Hear no more of changes; a second call does nothing."""
+        """Ends the subscription. Idempotent."""
         self._owner.remove(self)
 
     def __enter__(self) -> Subscription:

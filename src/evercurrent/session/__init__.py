@@ -1,4 +1,4 @@
-"""What stands between the public face and the engines: stored rows, transactions, constraints, subscribers.
+"""The database in process: statements, transactions, commits, and the handles of tables and views.
 
 apply          applies change feeds
 blame          says which view failed, and for which row, when the data make an expression fail
@@ -9,13 +9,13 @@ installation   the one place where a new catalog takes effect
 maintenance    the engine, the program that it runs, and the views that are recomputed in full
 object_space   what a session asks of the objects of its database
 python_views   query objects of Python in a database inside this process
-session        one database
+session        the state behind a `Database`, and the one way in which it changes: commit
 spark_methods  methods that only a database on Spark offers
-stats          what is kept
+stats          entries and bytes of every table and state
 tables         the handle of a table
 target         what the executor of statements asks of a session
-transactions   what `with db.transaction()` gives
-verify         recompute and compare
+transactions   `with db.transaction()`: all or nothing
+verify         recomputes views and compares
 views          the handle of a view
 why            why a view has a row: the parts that read the stores
 """

@@ -1,8 +1,10 @@
 """Applies change feeds: `db.apply({"orders": changes})`.
 
-The changes of a batch have no order among themselves, as in the change feed of a table: what is deleted may be inserted
-by the same batch, before or after. So the rows to delete are located first (a deletion may name a key alone), then everything is
-inserted, then deleted; the net change is what counts.
+    [{"_change_type": "delete", "id": 1}, {"_change_type": "insert", "id": 1, "total": "9.50"}]      an update of row 1
+
+The changes of a batch have no order among themselves, as in the change feed of a table: a row that is deleted may be inserted
+by the same batch, before or after. So deletions are resolved first (they may name a key alone), then everything is
+inserted, then deleted; only the net change counts.
 """
 
 from __future__ import annotations

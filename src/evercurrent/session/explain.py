@@ -115,7 +115,7 @@ def _read(session: Session, name: str) -> str:
 
 
 def _mode(session: Session, view: View, program: Program, part: Lineage) -> Iterator[str]:
-    """When the view moves, and what of it waits."""
+    """Yields when the view is updated, and what of it waits."""
     design = session.maintenance.design
     if view.mode == "lazy" and view.name in design.lazy:
         waiting = len(session.maintenance.lazy)

@@ -1,8 +1,10 @@
 """The trusted fast path into a table: the engine's compiled functions themselves.
 
+    insert = db.feed("orders").insert; insert((1, 7, 950))      every view is updated, nothing is validated
+
 `insert(row)` and `delete(row)` take a row as the engine represents it (`data.values`: a tuple in column order, decimals as
-scaled integers, timestamps as naive UTC, arrays and structs as tuples), check nothing, and belong to no transaction: each
-call moves every view at once. A row that breaks a constraint, or is deleted without being there, leaves the database wrong. So
+scaled integers, timestamps as naive UTC, arrays and structs as tuples), validate nothing, and belong to no transaction: each
+call updates every view at once. A row that breaks a constraint, or is deleted without being there, leaves the database wrong. So
 does an interrupt inside a call for a table that is not stored; for a stored one, the views are rebuilt from the tables.
 
 Where someone watches the table's views (subscribers, assertions, views that are recomputed in full) there is work that the
@@ -76,7 +78,7 @@ class Feed:
 
 
 def is_watched(session: Session, table: str) -> bool:
-    """Whether a change of the table must be told to someone."""
+    """Whether somebody must be notified of a change of the table."""
     catalog, key = session.catalog, table.lower()
     watched = session.subscribers.watched | set(session.maintenance.design.recomputed)
     names = {name.lower() for name in watched}

@@ -1,5 +1,8 @@
 """The one place where a new catalog takes effect: stores, program, subscriptions, all together.
 
+    with defining(session):
+        install(session, session.catalog.with_view(view))
+
 Everything that can be refused is refused before anything changes.
 """
 

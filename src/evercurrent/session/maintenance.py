@@ -1,6 +1,8 @@
 """The engine, the program that it runs, and the views that are recomputed in full.
 
-A transaction goes through here once: `apply` moves everything and gives the changes of the relations that are watched,
+    maintenance.apply({"orders": ZSet({(1, 7, 950): 1})}, tables, ["spend"], verdict)      {"spend": ZSet({(7, 950): 1})}
+
+A transaction goes through here once: `apply` updates everything and returns the changes of the relations that are watched,
 then either `commit` or `undo`. Views that are recomputed in full are recomputed first, from the new rows of the tables;
 their changes then reach the views that read them through the program, as those of tables do.
 """
@@ -208,7 +210,7 @@ class Maintenance:
     def _recompute(
         self, catalog: Catalog, tables: Contents, names: set[str], known: Mapping[str, ZSet]
     ) -> dict[str, ZSet]:
-        """The contents of all views that are recomputed in full: those of these names anew."""
+        """Returns the contents of all views that are recomputed in full; those of these names are computed again."""
         result = {name: rows for name, rows in known.items() if name not in names}
         for view in view_order(catalog):
             if view.name in names:

@@ -330,7 +330,7 @@ class Session:
         self.maintenance.outdated = False
 
     def rebuild(self) -> None:
-        """Find everything that is kept anew from the tables: after a compiled function was stopped halfway."""
+        """Recomputes all states and views from the tables: after a compiled function was stopped halfway."""
         self.maintenance.rebuild(self.table_rows)
         self.refresh_feeds()
 

@@ -1,4 +1,6 @@
-"""What is kept: entries and bytes of every table and state, and which views rest on it.
+"""What is kept: entries and bytes of every table and state, and which views use it.
+
+    db.stats().of("spend")      (Size(kind='table', name='orders', ...), Size(kind='state', ...))
 
 Bytes are an estimate: the containers are measured, rows and values by a sample, and what several of them share is counted
 once for each.

@@ -59,7 +59,7 @@ def _contents(session: Session) -> Contents:
             return filter_needed(session.view_rows(name).items(), needs)
         if not store.table.stored:
             raise UnsupportedError(
-                f"{store.table.name} is not stored: where a row comes from cannot be told",
+                f"{store.table.name} is not stored: the origin of a row is not known",
                 hint="create it as a stored table",
             )
         for position, values in needs.items():

@@ -1,4 +1,8 @@
-"""The part of a database that speaks Python: tables of classes, query objects, views of functions."""
+"""The methods of a database that take classes, query objects and functions.
+
+students = db.table_of(Student)
+db.view("adults", students.where(lambda s: s.age > 17))
+"""
 
 from __future__ import annotations
 

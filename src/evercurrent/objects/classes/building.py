@@ -1,4 +1,8 @@
-"""Classes of the schema made Python classes, and made anew when it changes who reads them."""
+"""Builds a Python class for each class of the schema, and compiles its methods again when its readers change.
+
+kind = build(space, schema.classes["employee"])
+kind.cls(name="Ann")                            <employee 1: name='Ann'>
+"""
 
 from __future__ import annotations
 
@@ -166,7 +170,7 @@ def rewrite(kind: Kind, shared: Mapping[str, Any], traits: Traits, readers: Read
     """Give a class the constructor and the setters that its readers ask for.
 
     `shared` is what their source refers to. All of them, whenever they were written, share these names; and `make` stays one function, so that
-    whoever holds it makes objects that every view hears of.
+    objects made by it reach every view, also if somebody holds it for long.
     """
     space, names = kind.space, kind.names
     names.update({PRIVATE + name: value for name, value in shared.items()})

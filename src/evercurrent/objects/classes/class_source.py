@@ -4,11 +4,11 @@ Everything is numbered: the property at position 3 is the slot `_3` and the para
 property's name when it is compiled (`name_parameters`). What a write does depends on who reads what it changes:
 
     nobody                        the slot
-    views, through triggers       outside a transaction: the trigger of the row that goes, the slot, that of the row that comes
+    views, through triggers       outside a transaction: the trigger of the deleted row, the slot, that of the inserted row
     anything else                 a transaction
     in a transaction              the object is noted as dirty, once, with its values; then the slot
 
-`Traits` is what is known of that; a class is written anew only when it changes.
+`Traits` is what is known of that; a class is compiled again only when it changes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Traits:
     """Who reads the objects of a kind.
 
     `reads`: for each sheet (by number) that views read, the positions of the fields that they read; only these stand in
-    the rows that triggers get. `told`: the sheets of which a change must be told to someone, so that it takes a transaction.
+    the rows that triggers get. `notified`: the sheets whose changes somebody must be notified of, so that they take a transaction.
     `guarded`: fields of which a change takes a transaction though others do not.
     """
 

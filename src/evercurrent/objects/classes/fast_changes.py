@@ -1,7 +1,9 @@
-"""The quick ways into collections: one element, straight to the compiled triggers or into the open transaction.
+"""The fast ways to change a collection: one element, straight to the compiled triggers or into the open transaction.
 
-What they cannot do (another thread, a subscriber to be notified, an ordered relationship) the methods of `owned` do. Each function
-here makes a method for one property, out of what is known of its readers.
+    ann.dependents.add(bob)      outside a transaction: one trigger call and one `set.add`
+
+What they cannot do (another thread, a subscriber to notify, an ordered relationship) the methods of `collections.owned` do.
+Each function here makes a method for one property, out of what is known of its readers.
 """
 
 from __future__ import annotations
@@ -121,7 +123,7 @@ def make_inverse_methods(f: Field, inverse: str) -> tuple[Method, Method]:
 
 
 def make_add(way: Way, reference: bool) -> Method:
-    """`add`, for the element that is one already and for a table that nobody must be told of; else the general way."""
+    """Makes `add`: quick for an object and a table without subscribers, the general way for everything else."""
     session, alive, exact, insert, join = way.session, way.alive, way.exact, way.insert, way.join
     journal, put, drop, rescue = way.journal, set.add, set.discard, way.space.rescue
     done = way.session.maintenance.engine.core.journal.clear

@@ -1,4 +1,7 @@
-"""Who reads the tables of classes: which columns the program uses, and who must be notified of a change."""
+"""Who reads the tables of classes: which columns the program uses, and who must be notified of a change.
+
+Readers(session).columns      {"employees": frozenset({1, 3})}
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ class Readers:
         self.quiet = frozenset(
             table for table, name in self.names.items() if name not in later and engine.is_quiet(name)
         )
-        """The tables of which a change outside a transaction moves nothing: what is read of them is read off the objects."""
+        """The tables of which a change outside a transaction updates no state: views read these columns off the objects."""
         notified = subscribed_tables(session)
         self.notified = notified | (self.failing & {name.lower() for name in later})
         """The tables of which a change somebody must be notified: it takes a transaction."""
@@ -77,8 +80,8 @@ def _things(columns: Sequence[Column], first: int) -> frozenset[int]:
 def rereads(program: Program, table: str) -> bool:
     """Whether what follows from the change of a row looks the row up again.
 
-    Of a parent that is assumed to stay, a row that goes and comes again is worked off as one change. One trigger after the
-    other is as good, unless a later stage asks for the row while it is not there.
+    Of a parent that is assumed to stay, a row that is deleted and inserted again is applied as one change. One trigger after the
+    other is as good, unless a later stage looks the row up while it is not there.
     """
     kept = {rule.into for rule in program.triggers.get(table, ())}
     reached, moved = {table}, set(kept)

@@ -2,7 +2,7 @@
 
 owned          collections that belong to an object
 positioned     collections whose elements have a place
-raw            the changes of collections by themselves
+raw            the changes of one collection, and the entries that undo them
 referrers      who refers to an object by an attribute
 relationships  relationships, consistent from both ends
 """

@@ -1,7 +1,9 @@
-"""Collections that belong to an object: Python's own interfaces, and the names that ODMG gives the same operations.
+"""Collections that belong to an object: Python's own interfaces, and the names of the same operations in ODMG.
+
+    ann.skills.add("sql")      a set of strings; `insert_element` is its name in ODMG
 
 Reading one is as quick as reading a set, a list or a dictionary, since it is one. Every change goes through one of a few
-functions: an element comes or goes (set, bag), a stretch is replaced (list), an entry comes or goes (dictionary). A call that
+functions: insert or delete an element (set, bag), replace a slice (list), set or delete an entry (dictionary). A call that
 fails has changed nothing.
 """
 
@@ -128,7 +130,7 @@ class OwnedSet(Owned, set):  # type: ignore[type-arg]
                 self.remove(x)
 
     def assign(self, elements: Iterable[Any] | None) -> None:
-        """Hold exactly these elements."""
+        """Replaces all elements by these."""
         new = set(self._take_all(elements))
         with self._changing():
             self._drop(set(self) - new)
@@ -184,7 +186,7 @@ class OwnedBag(Owned):
                 raw.count(work, self, element, 1)
 
     def remove(self, element: Any) -> None:
-        """One occurrence goes."""
+        """Removes one occurrence."""
         element = self.take(element)
         if element not in self.counts:
             raise KeyError(element)
@@ -222,7 +224,7 @@ class OwnedBag(Owned):
                 self.remove(x)
 
     def assign(self, elements: Iterable[Any] | None) -> None:
-        """Hold exactly these elements."""
+        """Replaces all elements by these."""
         new = self._take_all(elements)
         with self._changing():
             self.clear()

@@ -1,4 +1,7 @@
-"""Collections whose elements have a place: lists, by position, and dictionaries, by key. See `owned`."""
+"""Collections whose elements have a place: lists, by position, and dictionaries, by key. See `owned`.
+
+order.lines[1:3] = [line]      one slice is replaced; the rows behind it get new positions
+"""
 
 from __future__ import annotations
 

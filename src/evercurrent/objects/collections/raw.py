@@ -1,9 +1,11 @@
-"""The changes of collections by themselves: what they hold, their rows, and how to take it back.
+"""The changes of one collection: its elements, its rows, and the entries that undo them.
 
-All of these run inside a transaction. They know nothing of other ends of relationships (`links` does).
+    put(work, ann.skills, "sql")      adds the element, a row with weight 1, and an entry in the journal
 
-Law. What takes a change back says what is there in the end, never what is to be added or removed. So it does no harm if it
-runs twice, or for a change that an interrupt has prevented.
+All of these run inside a transaction. They know nothing of the other ends of relationships (`relationships` does).
+
+Law. An undo entry says what is there in the end, never what to add or remove. So it is idempotent, and it is harmless for a
+change that an interrupt has prevented.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def put(work: Work, owned: OwnedSet, element: Any) -> None:
-    """An element that is not there comes into a set."""
+    """Adds an element that is not there to a set."""
     _before(work, owned)
     work.journal.append((set.discard, owned, element))
     set.add(owned, element)
@@ -27,7 +29,7 @@ def put(work: Work, owned: OwnedSet, element: Any) -> None:
 
 
 def take(work: Work, owned: OwnedSet, element: Any) -> None:
-    """An element that is there leaves a set."""
+    """Removes an element that is there from a set."""
     _before(work, owned)
     work.journal.append((set.add, owned, element))
     set.discard(owned, element)
@@ -35,7 +37,7 @@ def take(work: Work, owned: OwnedSet, element: Any) -> None:
 
 
 def count(work: Work, owned: OwnedBag, element: Any, by: int) -> None:
-    """An element comes into a bag or leaves it, `by` times."""
+    """Adds an element to a bag, or removes it, `by` times."""
     _before(work, owned)
     work.journal.append((_count_back, owned, (element, owned.counts.get(element, 0), owned.size)))
     owned.move(element, by)
@@ -49,7 +51,7 @@ def _count_back(owned: OwnedBag, before: tuple[Any, int, int]) -> None:
 
 
 def splice(work: Work, owned: OwnedList, start: int, stop: int, new: list[Any]) -> None:
-    """Elements of a list from `start` to `stop` are replaced; what stands behind them moves if the number differs."""
+    """Elements of a list from `start` to `stop` are replaced; the elements behind them get new positions if the number differs."""
     _before(work, owned)
     old = owned[start:stop]
     place = owned.field.place
@@ -71,7 +73,7 @@ def _splice_back(owned: OwnedList, before: tuple[int, int | None, list[Any]]) ->
 
 
 def enter(work: Work, owned: OwnedDict, key: Any, value: Any) -> None:
-    """A key of a dictionary gets a value."""
+    """Sets the value of a key of a dictionary."""
     leave(work, owned, key)
     _before(work, owned)
     work.journal.append((_leave_back, owned, key))
@@ -80,7 +82,7 @@ def enter(work: Work, owned: OwnedDict, key: Any, value: Any) -> None:
 
 
 def leave(work: Work, owned: OwnedDict, key: Any) -> None:
-    """A key of a dictionary goes, if it is there."""
+    """Deletes a key of a dictionary, if it is there."""
     if key not in owned:
         return
     _before(work, owned)
@@ -99,7 +101,7 @@ def _enter_back(owned: OwnedDict, entry: tuple[Any, Any]) -> None:
 
 
 def _before(work: Work, owned: Owned) -> None:
-    """A collection in the row of its owner is part of the owner's values."""
+    """Saves the owner's values, if the collection is a column of its row."""
     if isinstance(owned.field.place, Inside):
         work.touch(owned.owner)
 

@@ -1,7 +1,9 @@
 """Who refers to an object by an attribute: what must be cleared when it is deleted.
 
-Relationships know their other ends; attributes do not. Nothing is kept until the first object is deleted that an attribute
-could refer to; then it is found once for all objects, and from there on writes of references keep it.
+    index.found[ann]      {(sales, Department.head): None}
+
+Relationships know their other ends; attributes do not. Nothing is kept until the first deletion of an object that an attribute
+could refer to; then the index is built once over all objects, and from there on writes of references maintain it.
 
 Law. Whoever refers to an object is listed under it; who is listed need not refer to it any more.
 """
@@ -55,7 +57,7 @@ class ReferrerIndex:
                 self.found.setdefault(target, {})[(thing, f)] = None
 
     def note_element(self, owned: Owned, element: Any) -> None:
-        """An element has come into a collection."""
+        """Lists the owner of a collection under what a new element refers to."""
         t = owned.field.type
         if owned.field.refers:
             for target in objects_in(t.element if isinstance(t, Collection) else t.value, element):  # type: ignore[union-attr]
@@ -64,12 +66,12 @@ class ReferrerIndex:
                 self.note(owned.owner, owned.field)
 
     def forget(self, thing: Object, f: Field) -> None:
-        """A single-valued field is about to change."""
+        """Takes the object out of the lists of what a single-valued field refers to."""
         for target in objects_in(f.type, f.slot.__get__(thing)):
             self.found.get(target, {}).pop((thing, f), None)
 
     def clear(self, work: Work, thing: Object) -> None:
-        """Nothing refers to the object any more."""
+        """Clears every reference to the object."""
         listed = self.found.get(thing, {})
         work.journal.append((self.found.__setitem__, thing, listed))
         self.found.pop(thing, None)
@@ -87,7 +89,7 @@ class ReferrerIndex:
 
 
 def take_out(work: Work, held: Any, thing: Object) -> None:
-    """An object leaves a collection, wherever in its elements it is."""
+    """Removes an object from a collection, wherever in its elements it is."""
     match held:
         case OwnedSet():
             for x in [x for x in held if strip(x, thing) is not x]:
@@ -117,7 +119,7 @@ def take_out(work: Work, held: Any, thing: Object) -> None:
 
 
 def objects_in(t: Type, value: Any) -> set[Object]:
-    """The objects that a value refers to."""
+    """Returns the objects that a value refers to."""
     if value is None or not targets(t):
         return set()
     match t:

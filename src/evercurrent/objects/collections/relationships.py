@@ -1,8 +1,9 @@
 """Relationships, consistent from both ends.
 
-A relationship is a set of pairs. Whichever end a pair is made or taken away from, the other end follows; an end that is
-"one" first lets go of what it has. Both ends of a pair are attached and detached by themselves (`raw`), so every
-cardinality is the same few lines.
+    ann.dept = sales      sales.employees has ann, and the department that ann had before has not
+
+A relationship is a set of pairs. Whichever end inserts or deletes a pair, the other end follows; an end that is "one" first
+deletes the pair that it has. Each end is attached and detached on its own (`raw`), so every cardinality is the same few lines.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def link(work: Work, a: Object, f: Field, b: Object) -> None:
-    """The pair (a, b) of the relationship `f` of a, and of its inverse in b."""
+    """Inserts the pair (a, b) into the relationship `f` of a, and into its inverse in b."""
     g = other_end(f, b)
     if has(a, f, b):
         return
@@ -32,7 +33,7 @@ def link(work: Work, a: Object, f: Field, b: Object) -> None:
 
 
 def unlink(work: Work, a: Object, f: Field, b: Object) -> None:
-    """The pair is no more."""
+    """Deletes the pair."""
     g = other_end(f, b)
     detach(work, a, f, b)
     if not (g.name == f.name and a is b):
@@ -97,7 +98,7 @@ def detach(work: Work, a: Object, f: Field, b: Object) -> None:
 
 
 def splice(work: Work, owned: OwnedList, start: int, stop: int, new: list[Any]) -> None:
-    """Elements of an ordered end are replaced; their other ends follow."""
+    """Replaces elements of an ordered end; their other ends follow."""
     old = owned[start:stop]
     rest = owned[:start] + owned[stop:]
     for i, x in enumerate(new):

@@ -1,9 +1,10 @@
-"""The class of all objects, and what becomes of those that are deleted.
+"""The class of all objects, and what becomes of deleted ones.
 
-An object compares by identity, and there is one of it. Its public names are its properties and operations, and `oid`; what
-is called like something of Python's is reached as `ann["class"]`. An object that is deleted, or that
-was new in a transaction that was undone, changes its class: reading it says what happened. So no other object pays for
-that question.
+    ann.oid, ann.name, ann["class"]      identity, a property, a property with a name that Python reserves
+
+An object compares by identity, and there is one of it. Its public names are its properties and operations, and `oid`. An object
+that is deleted, or that was new in a transaction that was undone, changes its class: reading it says what happened. So no other
+object pays for that question.
 """
 
 from __future__ import annotations

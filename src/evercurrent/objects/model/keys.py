@@ -1,6 +1,8 @@
-"""Declared keys: no two objects of a class, or of what extends it, have the same values there. A nil is in no key.
+"""Declared keys: no two objects of a class, or of a class that extends it, have the same values there. A nil is in no key.
 
-As with every constraint, the net change is judged, at the end: a key may pass from one object to another.
+    key_patches(work.dirty)      [Patch: ("Ann",) -> <person 1>]
+
+As with every constraint, the net change is validated, at the end: a key may pass from one object to another.
 """
 
 from __future__ import annotations

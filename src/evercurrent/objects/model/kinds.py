@@ -1,4 +1,7 @@
-"""One class of the schema as a Python class: its fields, its tables, its objects."""
+"""One class of the schema as a Python class: its fields, its tables, its objects.
+
+kind.named["salary"].position, kind.sheets[0].table, len(kind)      3, "employees", 2
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ class Field:
     declaring: Class
     place: Kept
     inside: Function  # from what the slot holds to what stands in a row
-    take: Function  # from what the user gives to what the slot holds; of a collection, of its elements
+    take: Function  # from the user's value to what the slot holds; of a collection, of its elements
     get: Get
     set: Set
     slot: Any = None  # the member descriptor: slot.__set__(o, v) writes without telling anyone

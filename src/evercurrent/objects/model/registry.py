@@ -5,7 +5,7 @@
 
 What the layers below `objects.space` need of it stands here: nothing in this room builds a class or knows a session.
 
-Law. An identity is given once: `live[oid]` is the object, or None from the day on which it is deleted.
+Law. An identity is given once: `live[oid]` is the object, or None once it is deleted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """What an attribute takes in and holds, and how it stands in a row.
 
+    given "12.50", held Decimal("12.50"), in a row 1250      an attribute of type decimal(8, 2)
+
 An object holds values as users see them: a `decimal.Decimal`, an aware timestamp, a `Record`, another object. A row holds
-what engines compute with (`data.values`): scaled integers, naive timestamps, tuples, object ids. `taker` makes the first
-of whatever is given, or raises; `inside` makes the second of the first.
+what engines compute with (`data.values`): scaled integers, naive timestamps, tuples, object ids. `taker` returns the function
+from a given value to the held one, `inside` that from the held one to the row, `outside` that back.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ Function = Callable[[Any], Any]
 
 
 def taker(space: Registry, attribute: Attribute, t: Type, path: Path, what: str) -> Function:
-    """The function from what a user gives to what an object holds; nil is None."""
+    """Returns the function from a user's value to what an object holds; nil is None."""
     bare = _taker(space, attribute, t, path)
 
     def take(value: Any) -> Any:

@@ -1,11 +1,13 @@
-"""What the open transaction has changed of the objects.
+"""The unit of work: what the open transaction has changed of the objects.
 
-Objects are changed in place, so reading one sees what is pending. The first change of an object notes its values
-(`dirty`); rows of collections are added up as they change (`weights`); everything else that must be put back is written
-down (`journal`). At the end, the rows of dirty objects before and after are compared: the net change of every table.
+    ann.age = 40      dirty {ann: ("Ann", 39)}; deltas() {"persons": {(1, "Ann", 39): -1, (1, "Ann", 40): 1}}
 
-Law. The journal's entries undone from the last to the first, and the noted values put back, leave every object and every
-collection as it was before the transaction. Each entry says what is there in the end, so all of it can be done again.
+Objects are changed in place, so reading one sees what is pending. The first change of an object saves its values
+(`dirty`); rows of collections are added up as they change (`weights`); the journal records everything else that an undo must
+restore. At the end, the rows of dirty objects before and after are compared: the net change of every table.
+
+Law. Undoing the journal's entries from the last to the first, and restoring the saved values, leaves every object and every
+collection as it was before the transaction. Each entry says what is there in the end, so an undo can be repeated.
 """
 
 from __future__ import annotations
