@@ -18,7 +18,7 @@ from evercurrent.engine.spark.private_session import private, tune
 from evercurrent.engine.spark.storage import segments
 from evercurrent.engine.spark.storage.files import Folder, Segment
 from evercurrent.engine.spark.storage.segments import JobContext
-from tests.unit.engine.spark.following import follow
+from tests.spark.unit.engine.following import follow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -26,7 +26,7 @@ from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.database import Warehouse
 from evercurrent.warehouse.definitions.called_functions import MissingFunctionWarning
 from evercurrent.warehouse.maintenance.publish import PublishWarning
-from tests.unit.warehouse import given_functions as given
+from tests.spark.unit.warehouse import given_functions as given
 
 PLACE = given.__name__
 

@@ -10,7 +10,7 @@ from evercurrent.engine.spark.kernel.batch import DriverTransaction
 from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.storage.entry_reader import EntryReader, TooLarge
 from evercurrent.engine.spark.storage.stored_state import Store
-from tests.unit.engine.spark.following import follow
+from tests.spark.unit.engine.following import follow
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -16,7 +16,7 @@ from evercurrent.warehouse.database import Warehouse
 from evercurrent.warehouse.history import change_segments
 from evercurrent.warehouse.planning.estimates import SizeOf
 from evercurrent.warehouse.planning.strategies import Around, Decision, Outlook, Way
-from tests.unit.warehouse.by_evaluator import evaluated
+from tests.spark.unit.warehouse.by_evaluator import evaluated
 
 SCHEMA = """
 CREATE TABLE c (id INT PRIMARY KEY, nation STRING);

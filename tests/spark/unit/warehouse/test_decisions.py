@@ -20,7 +20,7 @@ from evercurrent.warehouse.database import Warehouse
 from evercurrent.warehouse.maintenance.program_parts import kept, stores_of
 from evercurrent.warehouse.planning.estimates import SizeOf
 from evercurrent.warehouse.planning.strategies import Around, Decision, Outlook, Way
-from tests.unit.warehouse.by_evaluator import evaluated
+from tests.spark.unit.warehouse.by_evaluator import evaluated
 
 SCHEMA = """
 CREATE TABLE c (id INT PRIMARY KEY, nation STRING);
