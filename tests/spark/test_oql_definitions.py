@@ -75,7 +75,7 @@ def test_operations_are_kept(db: Any, spark: Any, tmp_path: Path) -> None:
     a = again.object(ann.oid)
     assert (a.yearly(), a.score(7)) == (120, score(ann, 7))
     for lost in ("hello", "local"):
-        with pytest.raises(ec.QueryError, match="is not kept"):
+        with pytest.raises(ec.QueryError, match="is not stored"):
             getattr(a, lost)()
     a.salary = 20
     assert [r.y for r in again.view("calls").value()] == [240]

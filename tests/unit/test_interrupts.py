@@ -162,7 +162,7 @@ def test_what_cannot_be_put_right_is_not_read(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises((ZeroDivisionError, MemoryError)):
         db.table("orders").insert((10, 1, 500))
     for read in (db.view("best").rows, db.table("orders").rows, lambda: db.query("SELECT 1")):
-        with pytest.raises(ec.InternalError, match="could not be put right after an interrupt"):
+        with pytest.raises(ec.InternalError, match="could not be restored after an interrupt"):
             read()
     monkeypatch.undo()
     assert db.verify()

@@ -93,7 +93,9 @@ class ObjectFace:
         from evercurrent.objects.model.handles import Object
 
         if not isinstance(thing, Object):
-            raise QueryError(f"{show_value(thing)} is no object", hint="db.table(name).delete deletes rows")
+            raise QueryError(
+                f"{show_value(thing)} is not an object", hint="db.table(name).delete deletes rows"
+            )
         thing._kind.space.delete(thing)
 
     def extent(self, name: str) -> Extent:

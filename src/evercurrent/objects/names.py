@@ -45,20 +45,22 @@ def bind(session: Session, name: str, thing: Any) -> None:
 def is_bound(catalog: Catalog, name: str, thing: Any) -> bool:
     """Whether a name is bound already; an error if it cannot be bound to this."""
     if not name.isidentifier():
-        raise QueryError(f"{name!r} is no name that a query could use")
+        raise QueryError(f"{name!r} is not a name that a query can use")
     if thing is not None and not isinstance(thing, Object):
         raise QueryError(
-            f"{show_value(thing)} is no object", hint="bind a name to an object of a class, or to None"
+            f"{show_value(thing)} is not an object", hint="bind a name to an object of a class, or to None"
         )
     known = catalog.objects.get(name)
     if known is None:
         if thing is None:
-            raise QueryError(f"{name} is not bound", hint="the first object says of which class it is")
+            raise QueryError(
+                f"{name} is not bound", hint="the class of the first object is the class of the name"
+            )
         if catalog.relation(name) is not None or name in catalog.macros:
             raise QueryError(f"there is already a table, view or definition {name}")
         return False
     if thing is not None and not catalog.schema.is_a(type(thing).__name__, known):
-        raise QueryError(f"{name} is bound to objects of {known}, and {show_value(thing)} is none")
+        raise QueryError(f"{name} is bound to objects of {known}, and {show_value(thing)} is not one")
     return True
 
 

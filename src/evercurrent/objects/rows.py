@@ -28,7 +28,7 @@ def change_rows(space: Registry, table: Table, changes: Sequence[Change]) -> Non
     key = table.name.lower()
     if key not in space.sheets:
         raise UnsupportedError(
-            f"{table.name} is a collection of objects, and its rows are not changed one by one",
+            f"{table.name} is a collection of objects; its rows cannot be changed one by one",
             hint="change the collection of its owner: owner.collection.add(element)",
         )
     kind = next(k for k, s in space.sheets[key] if k.declared.relation.lower() == key)

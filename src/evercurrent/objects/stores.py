@@ -119,7 +119,9 @@ class ObjectPending(Pending):
         self.delta = self.store.space.work.delta(self.store.key)
 
     def take_back(self, changes: Sequence[Change]) -> None:
-        raise QueryError(f"{self.store.table.name}: changes of objects are taken back with their transaction")
+        raise QueryError(
+            f"{self.store.table.name}: a change of an object can be undone only with its transaction"
+        )
 
     def find(self, index: KeyIndex, key: Any) -> list[Row]:
         return [row for row in self if index.key_of(row) == key]

@@ -50,7 +50,7 @@ class KeptOperation:
             return found
         if self.path is None:
             raise QueryError(
-                f"the function of {self.name} is not kept{'' if self.body is None else ', only what it means in views'}",
+                f"the function of {self.name} is not stored{'' if self.body is None else ', only what it means in views'}",
                 hint=f"db.bind_operations({{{self.name!r}: function}}) binds it again",
             )
         raise QueryError(
@@ -80,6 +80,6 @@ def term_in_view(function: KeptOperation, object: Term, args: list[Term]) -> Ter
     if function.body is None:
         raise QueryError(
             f"a view on Spark cannot call {function.name}: {function.problem}",
-            hint="define the function at the top level of a module that can be imported, and give it by db.bind_operations",
+            hint="define the function at the top level of a module that can be imported, and bind it by db.bind_operations",
         )
     return function.term_of(object, args)

@@ -39,7 +39,7 @@ def why_value(view: View, given: Any, catalog: Catalog, contents: Contents, stit
             what = "has no element" if layout.shape is not None else "is not"
             raise QueryError(
                 f"{view.name} {what} {given!r}",
-                hint="give an element as value() has it; without one, why() explains the whole value",
+                hint="give an element as it stands in value(); without one, why() explains the whole value",
             )
     found: list[Origins] = []
     for row in dict.fromkeys(chosen):

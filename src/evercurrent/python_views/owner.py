@@ -91,14 +91,14 @@ class QueryOwner(ABC):
         """The table of a class, made if it is not there; or the relation of a name."""
         if isinstance(what, str):
             if options or name is not None:
-                raise QueryError("options are for tables that are made from a class")
+                raise QueryError("options apply only to tables made from a class")
             return self.relation(what)
         extent = self._extent_of(what)
         if extent is not None:
             return self.relation(extent)
         if not is_row_class(what):
             raise QueryError(
-                f"{show_value(what)} is no class of rows",
+                f"{show_value(what)} is not a class of rows",
                 hint="a class of rows is a dataclass, a NamedTuple or a TypedDict",
             )
         chosen = name or what.__name__

@@ -2,7 +2,7 @@
 
 >>> require_text(3, "the name of a table")
 Traceback (most recent call last):
-evercurrent.errors.QueryError: the name of a table is a string, not 3
+evercurrent.errors.QueryError: the name of a table must be a string, not 3
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from evercurrent.errors import QueryError
 def require_text(value: Any, what: str) -> str:
     """The value, if it is a string that can be stored."""
     if not isinstance(value, str):
-        raise QueryError(f"{what} is a string, not {show_value(value)}")
+        raise QueryError(f"{what} must be a string, not {show_value(value)}")
     if not is_text(value):
-        raise QueryError(f"{what} has half of a surrogate pair, which is no character: {show_value(value)}")
+        raise QueryError(
+            f"{what} contains half of a surrogate pair, which is not a character: {show_value(value)}"
+        )
     return value
 
 
@@ -27,4 +29,4 @@ def require_choice(value: Any, choices: Sequence[str], what: str) -> None:
     """Refuses what is none of the choices; it may be of any class, so that it is not even compared."""
     if not isinstance(value, str) or value not in choices:
         known = f"{', '.join(choices[:-1])} and {choices[-1]}"
-        raise QueryError(f"there is no {what} {show_value(value)}", hint=f"there is {known}")
+        raise QueryError(f"there is no {what} {show_value(value)}", hint=f"the choices are {known}")

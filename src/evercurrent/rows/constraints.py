@@ -80,7 +80,7 @@ class TableChange:
                 bad.append(holder)
             bad.append(row)
         kind = "PRIMARY KEY" if index is self.store.primary else "UNIQUE"
-        what = f"{kind} ({', '.join(index.constraint.columns)}) is there more than once"
+        what = f"{kind} ({', '.join(index.constraint.columns)}) occurs more than once"
         return violation(self.store.table, index.constraint.name, what, bad)
 
 

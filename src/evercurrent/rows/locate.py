@@ -52,7 +52,7 @@ def key_of(store: Store, reader: RowReader, which: Any) -> tuple[KeyIndex, Any] 
         index = store.index_at(given.keys())
         if index is None:
             names = ", ".join(table.columns[i].name for i in given)
-            raise no_key(store, f"({names}) is no key of {table.name}")
+            raise no_key(store, f"({names}) is not a key of {table.name}")
         return index, _value(reader, index, [given[i] for i in index.positions])
     whole = isinstance(which, tuple) and (len(which) == width or hasattr(which, "_fields"))
     if whole or (is_row(which) and not isinstance(which, tuple)):

@@ -115,5 +115,5 @@ def _pandas_columns(frame: Any) -> dict[str, list[Any]]:
 def _by_name(names: list[str], lists: list[list[Any]]) -> dict[str, list[Any]]:
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
-        raise QueryError(f"the column {twice!r} is there twice")
+        raise QueryError(f"the column {twice!r} occurs twice")
     return dict(zip(names, lists, strict=True))

@@ -193,7 +193,9 @@ class Maintenance:
     def require_whole(self) -> None:
         """Refuses to commit what somebody interrupted while it was read inside the transaction."""
         if "moving" in (self.engine.core.phase, self.lazy.engine.core.phase):
-            raise TransactionError("the transaction is undone: a read of a view within it was interrupted")
+            raise TransactionError(
+                "the transaction was undone: an interrupt stopped a read of a view inside it"
+            )
 
     def commit(self) -> None:
         if self._full_before:

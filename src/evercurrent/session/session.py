@@ -192,8 +192,8 @@ class Session:
             self._settle_leftovers()
         except Exception as problem:
             raise InternalError(
-                f"the database could not be put right after an interrupt: {type(problem).__name__}: {problem}",
-                hint="nothing can be read until it is; every call tries again",
+                f"the database could not be restored after an interrupt: {type(problem).__name__}: {problem}",
+                hint="nothing can be read until it is restored; every call tries again",
             ) from problem
 
     def _settle_leftovers(self) -> None:
@@ -259,7 +259,7 @@ class Session:
         """The rows of a store, if they can be known."""
         if store.table.name.lower() in self.forwarded:
             raise UnsupportedError(
-                f"{store.table.name} is not stored: it has forwarded its changes and kept no rows to read",
+                f"{store.table.name} is not stored: it forwards its changes and has no rows to read",
                 hint="create it as a stored table, or create what reads it before its first change",
             )
         return store.contents()

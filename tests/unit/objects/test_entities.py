@@ -136,7 +136,7 @@ def test_mistakes() -> None:
         other: Annotated[Half | None, ec.Inverse("nothing")]
 
     db = ec.connect()
-    for entity, message in ((Bad, r"Bad\.x: .* is no type"), (Half, "nothing is not there")):
+    for entity, message in ((Bad, r"Bad\.x: .* is not a type"), (Half, "nothing is not there")):
         with pytest.raises(ec.QueryError, match=message):
             db.declare(entity)
     assert db.schema == Schema() and db.tables == []

@@ -91,7 +91,7 @@ def test_values_are_taken_in(db: ec.Database, name: str, given: Any, held: Any) 
         ("salary", True, "is not a value of type"),
         ("level", "chief", "none of junior, senior"),
         ("bonus", "123456789.00", "out of range"),
-        ("manager", 3, "is no object"),
+        ("manager", 3, "is not an object"),
         ("shift", datetime.timedelta(days=2), "is not a value of type TIME"),
         ("shift", "24:00", "is not a value of type TIME"),
         ("address", {"town": "x"}, "no member 'town'"),
@@ -111,7 +111,7 @@ def test_wrong_values_are_refused_and_change_nothing(
 
 def test_a_reference_needs_the_right_class(db: ec.Database) -> None:
     ann, bob = db.new("employee"), db.new("person")
-    with pytest.raises(ec.QueryError, match="person 2 is no employee"):
+    with pytest.raises(ec.QueryError, match="person 2 is not an object of class employee"):
         ann.manager = bob
     other = ec.connect()
     other.odl("class employee {};")
@@ -173,7 +173,7 @@ def test_sets(db: ec.Database) -> None:
     ann.dependents -= {c}
     ann.dependents &= {c}
     assert ann.dependents == set() and db.table("Employees_dependents").rows() == []
-    with pytest.raises(ec.QueryError, match="is no object"):
+    with pytest.raises(ec.QueryError, match="is not an object"):
         ann.dependents.update([b, 3])
     assert ann.dependents == set()
 

@@ -107,7 +107,7 @@ def _method(declared: Class, name: str, function: Callable[..., Any] | None) -> 
     def unbound(self: Object, *arguments: Any) -> Any:
         raise QueryError(
             f"the operation {declared.name}.{name} has no function",
-            hint=f'db.odl(text, operations={{"{declared.name}.{name}": function}}) gives it one',
+            hint=f'db.odl(text, operations={{"{declared.name}.{name}": function}}) binds one',
         )
 
     unbound.__name__ = name

@@ -152,7 +152,7 @@ class Entity(metaclass=EntityType):
         super().__init_subclass__()
         parents = [b for b in cls.__bases__ if isinstance(b, EntityType) and b is not Entity]
         if len(parents) > 1:
-            raise QueryError(f"{cls.__name__}: a class extends one class")
+            raise QueryError(f"{cls.__name__}: a class can extend only one class")
         every = ([key] if key is not None else []) + list(keys)
         cls.__entity__ = Declared(
             name or cls.__name__,
@@ -170,7 +170,9 @@ def schema_of(entities: tuple[Any, ...], schema: Schema) -> Schema:
     found = dict(schema.classes)
     for e in entities:
         if not isinstance(e, EntityType) or "__entity__" not in vars(e):
-            raise QueryError(f"{show_value(e)} is no class of objects", hint="class Person(ec.Entity): ...")
+            raise QueryError(
+                f"{show_value(e)} is not a class of objects", hint="class Person(ec.Entity): ..."
+            )
     names = {e.__name__: e for e in entities}
     for e in entities:
         declared = e.__entity__
@@ -301,7 +303,7 @@ def _type(what: str, hint: Any, extras: tuple[Any, ...]) -> tuple[Type, Limits]:
             all_limits += under(name, limits)
         return Struct(tuple(found)), all_limits
     raise QueryError(
-        f"{what}: {hint!r} is no type of a property",
+        f"{what}: {hint!r} is not a type for a property",
         hint="give its ODL: Annotated[int, 'unsigned short']",
     )
 

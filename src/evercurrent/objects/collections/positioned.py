@@ -124,7 +124,7 @@ class OwnedDict(Owned, dict):  # type: ignore[type-arg]
     def _key(self, key: Any) -> Any:
         found = self.key_take(key)
         if found is None:
-            raise QueryError(f"{self.what}: the key of a dictionary is not nil")
+            raise QueryError(f"{self.what}: a key of a dictionary cannot be nil")
         return found
 
     def __delitem__(self, key: Any) -> None:

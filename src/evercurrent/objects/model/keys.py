@@ -57,7 +57,7 @@ def key_of(key: Key, thing: Object) -> tuple[Any, ...]:
 def key_conflict(key: Key, value: tuple[Any, ...], one: Object, other: Object) -> ConstraintError:
     shown = ", ".join(f"{n} = {v!r}" for n, v in zip(key.names, value, strict=True))
     return ConstraintError(
-        f"{key.declaring.name}: the key ({', '.join(key.names)}) is there more than once: {shown} [{key.constraint}]",
+        f"{key.declaring.name}: the key ({', '.join(key.names)}) occurs more than once: {shown} [{key.constraint}]",
         constraint=key.constraint,
         rows=[one, other],
         hint="the transaction was undone",

@@ -119,8 +119,10 @@ def _take_reference(space: Registry, target: str, value: Any) -> Any:
             raise BadValue(f"{kind.name} {value.oid} belongs to another database")
         if target in kind.ancestors:
             return value
-        raise BadValue(f"{kind.name} {value.oid} is no {target}")
-    raise BadValue(f"{show_value(value)} is no object: a reference to {target} is wanted")
+        raise BadValue(f"{kind.name} {value.oid} is not an object of class {target}")
+    raise BadValue(
+        f"{show_value(value)} is not an object; a reference to an object of class {target} is expected"
+    )
 
 
 def _take_struct(t: Struct, names: tuple[str, ...], parts: list[Function], value: Any) -> Record:

@@ -124,7 +124,7 @@ def clashes(store: Store, delta: ZSet, index: KeyIndex, name: str, kind: str) ->
         elif not index.has_null(key):
             wanted[key] = wanted.get(key, 0) + w
             rows.append((key, row))
-    what = f"{kind} ({', '.join(index.constraint.columns)}) is there more than once"
+    what = f"{kind} ({', '.join(index.constraint.columns)}) occurs more than once"
     for key, row in rows:
         holder = index.rows.get(key)
         if wanted[key] > 1 or (holder is not None and holder not in gone):

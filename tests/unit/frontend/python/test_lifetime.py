@@ -167,7 +167,7 @@ def test_names() -> None:
         db.table_of(Other, name="Sale")
     with pytest.raises(ec.QueryError, match="different databases"):
         sales.join(ec.connect().table_of(Sale), lambda a, b: a == b)
-    with pytest.raises(ec.QueryError, match="no class of rows"):
+    with pytest.raises(ec.QueryError, match="is not a class of rows"):
         db.table_of(int)
 
 

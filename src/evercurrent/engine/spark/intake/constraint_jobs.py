@@ -168,7 +168,7 @@ class Checks:
                 twice = twice.where(F.col(c).isNotNull())
             bad = self.near(come, twice, columns, columns)
             kind = "PRIMARY KEY" if key is table.primary_key else "UNIQUE"
-            what = f"{kind} ({', '.join(key.columns)}) is there more than once"
+            what = f"{kind} ({', '.join(key.columns)}) occurs more than once"
             yield Violation(table, key.name, what, bad)
 
     def children(self, table: Table, reference: ForeignKey) -> Violation:
