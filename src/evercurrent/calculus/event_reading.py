@@ -117,13 +117,13 @@ class Reader:
     # --- what a change of the schema's things is -----------------------------------------------------------
 
     def extent(self, name: str) -> None:
-        """Objects of a class that come and go."""
+        """Inserted and deleted objects of a class."""
         relation = self.schema.classes[name].relation
         self.note("onInsertTo", relation, relation)
         self.note("onDeleteTo", relation, relation)
 
     def elements(self, owner: str, name: str, table: str) -> None:
-        """Elements of a collection that come and go, and what follows from the other end of a relationship."""
+        """Inserted and deleted elements of a collection, and what follows from the other end of a relationship."""
         declaring, found = self.schema.properties(owner)[name]
         subject = f"{declaring.name}.{name}"
         self.note("onInsertElementIn", subject, table)

@@ -6,7 +6,7 @@ says for each kind of event whether the delta is *planted* in the view's query i
 *joined with the object ids* that contribute to the view's rows. There the events are read off the text of an OQL query; here
 they are read off the calculus, so a view in any language has them.
 
-    scan of an extent                 objects that come and go: onInsertTo, onDeleteTo
+    scan of an extent                 inserted and deleted objects: onInsertTo, onDeleteTo
     attribute                         onModifyAttr; of an element of a collection, onModifyAttrInElement
     reference                         onModifyAttr, the extent of the class that declares it, and its inverse
     collection                        onInsertElementIn, onDeleteElementIn, the extent of its elements, and its inverse

@@ -85,7 +85,7 @@ def shift(t: Type, value: Any, offset: Any, backwards: bool) -> Any:
             case Interval():
                 moved = value + datetime.timedelta(microseconds=amount)
                 if isinstance(t, Date) and amount % 86_400_000_000:
-                    raise AssertionError("a date is moved by whole days")
+                    raise AssertionError("a date can be shifted by whole days only")
                 return moved
             case _:
                 return value + datetime.timedelta(days=amount)

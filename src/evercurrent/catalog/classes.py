@@ -78,7 +78,7 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A function of an object and arguments, without side effects; a subclass may define it anew."""
+    """A function of an object and arguments, without side effects; a subclass may override it."""
 
     name: str
     parameters: tuple[Member, ...]

@@ -45,7 +45,7 @@ def dependants(catalog: Catalog, name: str) -> list[Dependant]:
 
 
 def parts_of(catalog: Catalog, name: str) -> list[View]:
-    """The views that only keep parts of a view; they come and go with it."""
+    """The views that only keep parts of a view; they are created and dropped with it."""
     return [
         v
         for v in catalog.views.values()

@@ -49,7 +49,7 @@ def unknown(kind: str, name: str, names: list[str]) -> QueryError:
 
 
 def refuse_class_table(catalog: Catalog, name: str) -> None:
-    """The tables of a class come and go with it."""
+    """The tables of a class are created and dropped with it."""
     for c in catalog.schema.classes.values():
         if any(t.name.lower() == name.lower() for t in tables_of(catalog.schema, c.name)):
             raise QueryError(

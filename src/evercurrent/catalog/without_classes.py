@@ -46,8 +46,8 @@ def without_classes(catalog: Catalog, names: Collection[str]) -> Catalog:
     )
 
 
-def defines_anew(schema: Schema, names: Collection[str]) -> bool:
-    """Whether one of these classes defines an operation anew that a class which it extends has."""
+def overrides_operation(schema: Schema, names: Collection[str]) -> bool:
+    """Whether one of these classes overrides an operation of a class that it extends."""
     return any(
         o.name in schema.operations(parent)
         for name in names

@@ -1,4 +1,4 @@
-"""Sums of floats that are exact, so that what goes out leaves no trace.
+"""Sums of floats that are exact, so that a value that is taken out leaves no trace.
 
 Law. For every history of additions, `value(total)` is the correctly rounded sum of what is in: `add(add(t, x), x, -1)`
 is `t`. (Floating-point addition has neither property: `(1e16 + 1.0) - 1e16` is 2.0 or 0.0, never 1.0.)

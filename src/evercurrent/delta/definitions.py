@@ -161,7 +161,7 @@ RESERVED = "#+*"
 
 
 def field_names(terms: Iterable[Term], block: Block) -> tuple[str, ...]:
-    """Names for output terms, told by the structure alone: a field's own name where a term is one, or its position."""
+    """Names for output terms, determined by the structure alone: a field's own name where a term is one, or its position."""
     fields = {c.name: f for s in block.sources for f, c in zip(s.fields, s.columns, strict=True)}
     names: list[str] = []
     for i, t in enumerate(terms):

@@ -139,7 +139,7 @@ class Amount:
     """What one row adds to one accumulator.
 
     For a sum of integers or decimals: `args[0]` is the amount itself, weights already multiplied in; never NULL. For a
-    sum of floats: `args[0]` is the value and `weight` says how often it comes or goes (a product would be rounded). For
+    sum of floats: `args[0]` is the value and `weight` says how often it is inserted or deleted (a product would be rounded). For
     an aggregate: `args` are the values of the aggregate's arguments and then of its sort keys, and `weight` likewise.
     `where`, if given, must be TRUE for the amount to count; `args` are not evaluated otherwise.
     """

@@ -29,7 +29,7 @@ def opaque_notes(plan: Plan) -> Iterator[str]:
     for opaque, applied in seen.items():
         args = ", ".join(show(a) for a in applied.args)
         shown = args if len(args) <= 60 else args[:57] + "..."
-        yield f"    {opaque.name}({shown}) {applied.type}: called once for each row that comes or goes"
+        yield f"    {opaque.name}({shown}) {applied.type}: called once for each inserted or deleted row"
         yield f"      because {opaque.reason}; {suggestion(opaque.reason)}"
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.callables import require_callable
 from evercurrent.catalog.classes import Schema
 from evercurrent.catalog.extents import tables_of
-from evercurrent.catalog.without_classes import defines_anew, without_classes
+from evercurrent.catalog.without_classes import overrides_operation, without_classes
 from evercurrent.errors import QueryError
 from evercurrent.frontend.odl.resolve import classes_of
 from evercurrent.frontend.oql.names import NAMES
@@ -95,7 +95,7 @@ def add_classes(session: Session, schema: Schema) -> None:
         space.add(schema)
         catalog = replace(catalog, tables=tables, schema=schema)
         # Which function an operation is, is written out in the views that call it.
-        install(session, redefine_oql(catalog) if defines_anew(schema, new) else catalog)
+        install(session, redefine_oql(catalog) if overrides_operation(schema, new) else catalog)
     except BaseException:
         space.remove(before)
         raise

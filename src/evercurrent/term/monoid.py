@@ -2,7 +2,7 @@
 
 Law. `combine` is associative and commutative with `zero` as its neutral element, so that the value of a group depends on
 the bag of its values alone. With an `inverse` a value that leaves is taken out again; without one the bag is kept, and
-what is combined is kept over blocks of it, so that a change does not fold the whole group anew.
+what is combined is kept over blocks of it, so that a change does not fold the whole group again.
 
 >>> largest = MonoidFunctions(0, max, None, None)
 >>> fold(largest, [3, 9, 4])

@@ -124,7 +124,7 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """An opaque function, applied: once for each row that comes or goes.
+    """An opaque function, applied: once for each inserted or deleted row.
 
     Plans hold it only as an output of a map, and such a map is never copied, merged or moved to where there are more rows
     (see `term.opaque`).

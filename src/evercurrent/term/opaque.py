@@ -1,6 +1,6 @@
 """Opaque functions: how one is called, and which terms hold one.
 
-Law. An opaque function is called once for each row that comes or goes, whatever depends on it. So a map that applies one is
+Law. An opaque function is called once for each inserted or deleted row, whatever depends on it. So a map that applies one is
 a border in every plan: what is above it reads its column, what is below it does not see it, and neither is copied into
 the other.
 

@@ -2,7 +2,7 @@
 
 What a function says of rows that tie in its order must not depend on how the plan happens to arrange its columns. So
 where ties matter (row_number, lag, frames of rows) the order is made total by the whole record, and where peers matter
-(rank, frames of ranges) it is left alone; functions of the two kinds are then never in one node. Equal rows are told apart by
+(rank, frames of ranges) it is left alone; functions of the two kinds are then never in one node. Equal rows are distinguished by
 what earlier windows found for them.
 """
 

@@ -6,7 +6,7 @@ Law. With L and H the least and greatest c of the rows of B that have the key k,
     A semi (k, a <> c) B   = A ⋈ k γk; L,H (B), a <> L or a <> H
     A anti (k, a <> c) B   = σ not (a <> L or a <> H) (A left k γk; L,H (B))       where that is not TRUE
 
-so that a row of B that comes or goes touches its group's extremes, and not every pair that it makes.
+so that an inserted or deleted row of B touches its group's extremes, and not every pair that it makes.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Law. πA(B) depends only on the columns in A: maps, aggregates, window functions and columns of unions that are not read
 above are dropped, and operators that keep rows (window, top) are given only what they need. An operator whose rows are
-told apart by all their columns (distinct, set operations) needs them all.
+distinguished by all their columns (distinct, set operations) needs them all.
 """
 
 from __future__ import annotations

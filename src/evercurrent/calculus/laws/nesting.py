@@ -153,7 +153,7 @@ def in_to_exists(query: Query) -> Query | None:
 
 
 def with_distinct_names(query: Query) -> Query | None:
-    """The query with field names that can be told apart; None if they cannot be changed."""
+    """The query with distinct field names; None if they cannot be changed."""
     if len({f.name.lower() for f in query.fields}) == len(query.fields):
         return query
     if not isinstance(query, Comprehension):

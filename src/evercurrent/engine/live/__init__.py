@@ -1,7 +1,7 @@
 """The live engine: a maintenance program becomes Python source, compiled, over dictionaries.
 
 amounts           what one row adds to the accumulators of a cell, as source
-borrowed_lookups  looking up a lent state (see `lent`) in a fast trigger, as source
+borrowed_lookups  looking up a borrowed state (see `borrowed_states`) in a fast trigger, as source
 borrowed_states   states that are not kept, because whoever owns the rows can be asked
 changes           the change of one entry of a keyed relation in a fast trigger
 core              one loaded program

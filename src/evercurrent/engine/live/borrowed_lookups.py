@@ -1,4 +1,4 @@
-"""Looking up a lent state (see `lent`) in a fast trigger, as source: the thing itself is at hand, not a copy of its row.
+"""Looking up a borrowed state (see `borrowed_states`) in a fast trigger, as source: the thing itself is at hand, not a copy of its row.
 
 v1 = o1[r[1]]                   # by its key
 if v1 is not None:

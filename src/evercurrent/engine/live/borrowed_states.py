@@ -1,9 +1,9 @@
-"""States that are not kept, because whoever owns the rows can be asked: they are lent.
+"""States that are not stored, because the owner of the rows can be asked: they are borrowed.
 
 Objects hold their attributes, and are found by their identity. A state that is but some columns of their table, looked up by
 identity, would hold everything a second time. So the program reads it off the objects:
 
-    kept    v1 = s8.get(r[1])           lent    v1 = things[r[1]]
+    stored  v1 = s8.get(r[1])           borrowed  v1 = things[r[1]]
             v1[0] * v1[1]                       v1._2 * v1._3
 
 Law. A rule must see a state as it is when its turn comes (L9), and objects change before rules run. Outside a transaction one
@@ -56,7 +56,7 @@ KEY = "oid"
 
 
 class Loan(dict[Any, Any]):
-    """A lent state where dictionaries are looked up: what it holds goes before what the things say; None: nothing."""
+    """A borrowed state where dictionaries are looked up: what it holds goes before what the things say; None: nothing."""
 
     __slots__ = ("_payload", "_read", "columns", "lent", "table")
 

@@ -157,7 +157,7 @@ class Core:
         return found
 
     def _flusher(self, fast: bool) -> Callable[[], None]:
-        """The function that works off what waits; `fast`, while no lent state shows other rows than its things."""
+        """The function that runs deferred stages; `fast`, while no borrowed state shows other rows than its things."""
         found = self._flushers.get(fast)
         if found is None:
             self._load_finalizers()
@@ -172,11 +172,11 @@ class Core:
         return found
 
     def is_quiet(self, table: str) -> bool:
-        """Whether the change of a row moves nothing outside a transaction: all that reads the table is lent it."""
+        """Whether the change of a row updates nothing outside a transaction: all that reads the table borrows it."""
         return not self.emitter.moving(plan_for(self.program, frozenset()).rules.get(table, ()))
 
     def may_fail(self, table: str) -> bool:
-        """Whether a row of the table can make some rule or output fail while it is worked off."""
+        """Whether a row of the table can make some rule or output fail while it is processed."""
         if table not in self.emitter.numbers:
             return False
         moved, rules = reachable(plan_for(self.program, frozenset()), table)
@@ -237,7 +237,7 @@ class Core:
         self.undo(repairing=True)
 
     def hold(self, rows: Callable[[Loan], Mapping[Any, Row | None]]) -> None:
-        """Let lent states show these rows by their keys, whatever the things hold by now."""
+        """Lets borrowed states show these rows by their keys, whatever the things hold by now."""
         for loan in self.loans:
             loan.hold(rows(loan))
 
@@ -282,7 +282,7 @@ class Core:
         self.phase = phase
 
     def repair(self) -> None:
-        """Build anew what is derived from the dictionaries."""
+        """Rebuilds what is derived from the dictionaries."""
         for groups in self.groups.values():
             groups.refill()
         for storage in self.storages.values():

@@ -174,7 +174,7 @@ class Emitter:
     def flusher(self, checked: frozenset[str], fast: bool) -> str | None:
         """The function `flush` alone, with undo: the stages that wait and what follows from them. None: loops are among it.
 
-        `fast`: lent states are read off the things.
+        `fast`: borrowed states are read from the things.
         """
         plan = plan_for(self.program, checked)
         self.checked = frozenset(n for n in checked if not plan.rules.get(n))
@@ -219,7 +219,7 @@ class Emitter:
     ) -> dict[str, Target | Sink]:
         """What rules add to; `single` are the relations of which one row or entry at most moves, and their locals.
 
-        `fast`: for a trigger outside transactions, where lent states are read off the things.
+        `fast`: for a trigger outside transactions, where borrowed states are read from the things.
         """
         alone = single or {}
         for_what, made = self.shared
@@ -370,7 +370,7 @@ class Emitter:
     # --- what fast triggers leave out -----------------------------------------------------------------------
 
     def moving(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
-        """Without those that add to lent states: outside a transaction these move by themselves."""
+        """Without those that add to borrowed states: outside a transaction these need no update."""
         return tuple(r for r in rules if r.into not in self.storages or self.storages[r.into].loan is None)
 
     def direct(self, plan: Plan) -> dict[str, str]:

@@ -16,7 +16,7 @@ is one, not a 1-tuple); the columns that are not in the key are the path's *rest
     single   key -> (rest, payload)                    at most one entry has the key
     bucket   key -> (rest, payload) or {rest: payload} one entry inline, a dictionary from two on
 
-The home path holds every entry and finds one by all its columns; the other paths follow when entries come and go.
+The home path holds every entry and finds one by all its columns; the other paths are updated when entries are inserted and deleted.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def _payload(state: State) -> Payload:
 
 
 class Storage:
-    """The dictionaries of one state, in the order of the layout's paths; of a lent state (see `lent`), its `loan` is the only one."""
+    """The dictionaries of one state, in the order of the layout's paths; of a borrowed state (see `borrowed_states`), its `loan` is the only one."""
 
     __slots__ = ("layout", "loan", "paths")
 

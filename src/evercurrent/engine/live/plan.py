@@ -113,7 +113,7 @@ def reachable(plan: Plan, start: str, waiting: Collection[str] = ()) -> tuple[li
 
 
 def sign_of(rule: Rule) -> int:
-    """-1 if the rule takes away for what comes (the padding of an outer join), else 1."""
+    """-1 if the rule deletes for inserted rows (the padding of an outer join), else 1."""
 
     def sign(t: Term) -> int:
         match t:
@@ -131,9 +131,9 @@ def sign_of(rule: Rule) -> int:
 
 
 def in_turn(rules: tuple[Rule, ...]) -> list[tuple[Rule, int]]:
-    """Rules with the sign of the rows that they run for (0: all), so that what goes goes before what comes (law L10).
+    """Rules with the sign of the rows that they run for (0: all), so that deletions are processed before insertions (law L10).
 
-    A rule that takes away for what comes stands, for rows that come, right before the rule for the same delta, and no
+    A rule that deletes for inserted rows stands, for inserted rows, right before the rule for the same delta, and no
     earlier: what it takes away is what the rules before have brought (law L11: weights and sums are zero together).
     """
     result: list[tuple[Rule, int]] = []

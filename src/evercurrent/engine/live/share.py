@@ -94,7 +94,7 @@ def _commutes(rule: Rule, others: Iterable[Rule], summed: Collection[str]) -> bo
         if other.into in reads or any(isinstance(s, Lookup) and s.state == rule.into for s in other.steps):
             return False
         if other.into == rule.into and rule.into not in summed and sign_of(other) != sign_of(rule):
-            return False  # law L10: what goes goes first
+            return False  # law L10: deletions first
     return True
 
 

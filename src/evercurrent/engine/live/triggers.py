@@ -1,10 +1,10 @@
-"""The fast triggers as Python source: one function for a row of an input that comes or goes, outside a transaction.
+"""The fast triggers as Python source: one function for an inserted or deleted row of an input, outside a transaction.
 
     def insert_n(r):             the rules of the input, and the stages behind them
     def insert_n_apart(r0, r1):  the same of columns, and of the things that they refer to
 
 Where only one entry of a keyed relation can be touched, its old and new output are locals instead of tables, and what both have
-in common is done once (see `changes`). Lent states are read off the things (see `lent`).
+in common is done once (see `changes`). Borrowed states are read from the things (see `borrowed_states`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Triggers:
     def write(
         self, name: str, sign: int, journal: bool = False, things: frozenset[int] | None = None
     ) -> tuple[str, str]:
-        """The function for one row of an input that comes or goes, and its name. It needs the variant without watching.
+        """The function for one inserted or deleted row of an input, and its name. It needs the variant without watching.
 
         With `things` it takes the columns one by one, and for those at these positions the things that are referred to.
         """

@@ -149,7 +149,7 @@ class _Reader:
                     self.classes.append(self.class_(part, module))
                 case Tree("interface", [word, *_]):
                     raise UnsupportedError(
-                        "interfaces are not built",
+                        "interfaces are not supported",
                         place=self.place(word),
                         hint="declare a class without an extent",
                     )
@@ -161,7 +161,7 @@ class _Reader:
     def class_(self, tree: Any, module: str) -> WrittenClass:
         name, parents, interfaces, *rest = tree.children
         if interfaces is not None:
-            raise UnsupportedError("interfaces are not built", place=self.place(interfaces.children[0]))
+            raise UnsupportedError("interfaces are not supported", place=self.place(interfaces.children[0]))
         if parents is not None and len(parents.children) > 1:
             raise UnsupportedError(
                 "a class extends one class",

@@ -188,7 +188,7 @@ class Resolver:
                 precision, scale = self.number(sizes[0]), self.number(sizes[1]) if len(sizes) > 1 else 0
                 if not (1 <= precision <= 38 and 0 <= scale <= precision):
                     raise QueryError(
-                        "a decimal has 1 to 38 digits, and no more of them behind the point", place=place
+                        "a decimal has 1 to 38 digits, and no more of them after the point", place=place
                     )
                 return Decimal(precision, scale), ()
             case s.Many(kind, element, _):

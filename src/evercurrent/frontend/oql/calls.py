@@ -85,7 +85,7 @@ def _aggregate(context: Context, scope: Scope, node: syntax.Call, at: Translator
     name = node.name.lower()
     if node.star:
         if scope.rows is None:
-            raise wrong("count(*) belongs into a select", node.place, "count(collection) counts elements")
+            raise wrong("count(*) belongs in a select", node.place, "count(collection) counts elements")
         return aggregated(context, name, scope.rows, node.place)
 
     def of(values: Many) -> Expr:

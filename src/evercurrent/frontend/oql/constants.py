@@ -41,7 +41,7 @@ def constant(node: syntax.Constant) -> One:
 def time_of_day(node: syntax.Constant) -> datetime.time:
     found = read_time(node.value)
     if found is None:
-        raise wrong(f"{node.value!r} is not a time", node.place, "it is written as '10:30:00'")
+        raise wrong(f"{node.value!r} is not a time", node.place, "write it as '10:30:00'")
     return found
 
 

@@ -1,6 +1,6 @@
 """Operations of classes: the function of the most special class that an object is of.
 
-`p.describe` over persons is a choice by the class of p, found in the extents of the subclasses that define it anew:
+`p.describe` over persons is a choice by the class of p, found in the extents of the subclasses that override it:
 
     case when p is in Employees then employee's describe(p) else person's describe(p)
 
@@ -50,7 +50,7 @@ def operation(
 
 
 def _overriding(context: Context, of: str, name: str, declaring: str) -> list[tuple[str, Operation]]:
-    """The subclasses that define an operation anew, the general before the special."""
+    """The subclasses that override an operation, the general before the special."""
     found = [
         (c.name, next(o for o in c.operations if o.name == name))
         for c in context.schema.subclasses(of)

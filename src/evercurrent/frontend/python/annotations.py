@@ -103,7 +103,7 @@ def _columns(cls: Any) -> Columns:
     if not is_row_class(cls):
         raise QueryError(
             f"{getattr(cls, '__name__', cls)!s} is no class of rows",
-            hint="a class of rows is a dataclass, a NamedTuple or a TypedDict",
+            hint="a row class is a dataclass, a NamedTuple or a TypedDict",
         )
     try:
         hints = typing.get_type_hints(cls, include_extras=True)

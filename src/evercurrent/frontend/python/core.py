@@ -113,7 +113,10 @@ class AnyQuery:
         return f"<Query ({', '.join(f'{f.name} {f.type}' for f in self.schema)})>"
 
     def __bool__(self) -> bool:
-        raise QueryError("a query has no truth", hint="any(... for row in query), or len(query.rows()) > 0")
+        raise QueryError(
+            "a query cannot be used as a condition",
+            hint="any(... for row in query), or len(query.rows()) > 0",
+        )
 
     @property
     def _answerer(self) -> Owner:
@@ -275,7 +278,7 @@ class AnyQuery:
         return every(self)
 
     def _as_truth_(self) -> Term:
-        raise QueryError("a query has no truth", hint="any(... for row in query)")
+        raise QueryError("a query cannot be used as a condition", hint="any(... for row in query)")
 
 
 def _head(block: Block) -> list[Term]:

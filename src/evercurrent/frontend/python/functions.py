@@ -137,5 +137,5 @@ def _statements(reader: Reader, body: list[ast.stmt], block: Block) -> Block:
             case ast.Expr(ast.Yield(value)) if last and value is not None:
                 return selected(block, reader.expression(value))
             case _:
-                raise Resists("this statement is no comprehension", statement)
+                raise Resists("this statement is not a comprehension", statement)
     raise Resists("nothing is yielded")

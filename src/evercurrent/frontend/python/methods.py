@@ -236,7 +236,7 @@ def rounded(value: Any, digits: Any = None) -> Any:
         return builtin(
             round, BIGINT if digits is None else DOUBLE, *((value,) if digits is None else (value, digits))
         )
-    raise Resists("round of a number that is no float")
+    raise Resists("round of a number that is not a float")
 
 
 def least(*args: Any) -> Any:

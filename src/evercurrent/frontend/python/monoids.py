@@ -85,7 +85,7 @@ def result_type(monoid: Monoid) -> Type:
             return _wide(functions.zero)
     except Resists:
         pass
-    raise QueryError("the type of what the monoid gives is not known", hint="ec.monoid(..., returns=int)")
+    raise QueryError("the result type of the monoid is not known", hint="ec.monoid(..., returns=int)")
 
 
 def _wide(value: Any) -> Type:

@@ -65,7 +65,7 @@ def call(level: Level, node: exp.Expr) -> Term:
         case exp.Window() | exp.Filter() | exp.WithinGroup() | exp.IgnoreNulls() | exp.RespectNulls():
             raise misplaced(level, node)
         case exp.Lambda():
-            raise env.wrong("a lambda stands only among the arguments of a function", node)
+            raise env.wrong("a lambda is allowed only as an argument of a function", node)
         case exp.Placeholder() if node.name in env.parameters:
             return env.parameters[node.name]
         case exp.Placeholder() | exp.Parameter() | exp.SessionParameter():

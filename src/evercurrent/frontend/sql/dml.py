@@ -84,7 +84,7 @@ def insert(env: Env, node: exp.Insert) -> Modify:
     listed = list(node.this.expressions) if isinstance(node.this, exp.Schema) else []
     positions = [column_of(env, table, c.name, c) for c in listed] or list(range(len(table.columns)))
     if len(set(positions)) != len(positions):
-        raise env.wrong("a column stands twice in this list", node.this)
+        raise env.wrong("this list has a column twice", node.this)
     source = node.expression
     if source is None:
         raise env.wrong("INSERT needs VALUES or a query", node)

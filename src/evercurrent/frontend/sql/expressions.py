@@ -246,7 +246,7 @@ def _check_digits(level: Level, node: exp.Cast | exp.TryCast) -> None:
     digits = re.search(r"\.(\d*)", node.this.name)
     if digits is not None and len(digits[1]) > 6:
         raise level.env.unsupported(
-            "a time with more than six digits after the second", node, hint="a time is kept in microseconds"
+            "a time with more than six digits after the second", node, hint="a time has microseconds at most"
         )
 
 

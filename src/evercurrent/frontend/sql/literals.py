@@ -63,7 +63,7 @@ def number(text: str) -> Literal | None:
 
 def string(text: str) -> Literal:
     if not is_text(text):
-        raise QueryError("a string has half of a surrogate pair, which is no character")
+        raise QueryError("a string has half of a surrogate pair, which is not a character")
     return Literal(text, STRING)
 
 

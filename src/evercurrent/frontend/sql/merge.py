@@ -98,14 +98,14 @@ def _change(level: Rows, source: Rows | None, table: Table, old: tuple[Term, ...
                 raise env.wrong("UPDATE SET * needs a source row", then, node)
             return _when(level, node), UPDATE, _same_names(source, table, node)
         return _when(level, node), UPDATE, dml.assigned(level, table, old, assignments, node)
-    raise env.wrong("only UPDATE SET or DELETE can stand here", then, node)
+    raise env.wrong("only UPDATE SET or DELETE is allowed here", then, node)
 
 
 def _insertion(level: Rows, table: Table, node: exp.When) -> Action:
     """WHEN NOT MATCHED [BY TARGET]: INSERT."""
     env, then = level.env, node.args.get("then")
     if not isinstance(then, exp.Insert) or then.args.get("where"):
-        raise env.wrong("only INSERT can stand here", then, node)
+        raise env.wrong("only INSERT is allowed here", then, node)
     if isinstance(then.this, exp.Star):
         return _when(level, node), INSERT, _same_names(level, table, node)
     values = then.args.get("expression")

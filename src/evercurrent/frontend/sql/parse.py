@@ -52,7 +52,7 @@ def parse_statement(
         statement = with_lookups(_statement(env, tokens, policy), catalog)
         if constants and not isinstance(statement, Select | Modify):
             raise QueryError(
-                "parameters can stand in queries and changes, not in definitions",
+                "parameters are allowed in queries and changes, not in definitions",
                 hint="write the value itself",
             )
         return statement

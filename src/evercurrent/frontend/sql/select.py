@@ -167,7 +167,7 @@ def _group(block: Block, node: exp.Select, rows: Rows) -> None:
     )
     if block.having is not None:
         for window in windows.calls_in(block.having):
-            raise block.env.wrong("a window function cannot stand in HAVING", window, hint="use QUALIFY")
+            raise block.env.wrong("a window function is not allowed in HAVING", window, hint="use QUALIFY")
         condition = expressions.condition(level, block.having, "HAVING")
         block.qualifiers += tuple(Filter(c) for c in build.conjuncts(condition))
 

@@ -115,7 +115,7 @@ def _check_columns(env: Env, draft: Draft, columns: Sequence[str], at: exp.Expr)
                 f"there is no column {column} in {draft.name}", at, hint=suggestion(column, known)
             )
     if len({c.lower() for c in columns}) != len(columns):
-        raise env.wrong("a column stands twice in this key", at)
+        raise env.wrong("this key lists a column twice", at)
 
 
 # --- elements ------------------------------------------------------------------------------------------------

@@ -305,7 +305,7 @@ def _range_bound(
         and isinstance(amount.type, Interval)
         and not (amount.type.unit == "months" or amount.value % 86_400_000_000 == 0)
     ):
-        raise env.wrong("a sort key of type DATE is moved by whole days", node)
+        raise env.wrong("a sort key of type DATE can be shifted by whole days only", node)
     if not isinstance(offset, Literal) or offset.value < 0:
         raise env.wrong("the offset of a frame is 0 or more", node)
     return Literal(-offset.value if preceding else offset.value, offset.type)

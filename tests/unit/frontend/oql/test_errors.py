@@ -77,7 +77,7 @@ def db() -> Any:
         ),
         ('1 + "a"', "an int and a string cannot be added", "+", None),
         ("date '2001-99-01'", "'2001-99-01' is not a date", None, None),
-        ("count(*)", "count(*) belongs into a select", None, "count(collection) counts elements"),
+        ("count(*)", "count(*) belongs in a select", None, "count(collection) counts elements"),
         ("select (department) e from e in Employees", "no employee can be a department", None, None),
     ],
 )

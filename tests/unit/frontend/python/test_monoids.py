@@ -128,7 +128,7 @@ def test_the_type_of_the_result() -> None:
     unknown = ec.monoid(object(), lambda a, b: a)
     with pytest.raises(ec.QueryError, match="written inside a query"):
         rows.aggregate(lambda g: g.aggregate(ec.monoid(0, lambda a, b: a), lambda r: r.v))
-    with pytest.raises(ec.QueryError, match="the type of what the monoid gives is not known") as caught:
+    with pytest.raises(ec.QueryError, match="the result type of the monoid is not known") as caught:
         rows.aggregate(lambda g: g.aggregate(unknown, lambda r: r.v))
     assert "returns=int" in str(caught.value)
     with pytest.raises(ec.QueryError, match="combines one value of each row"):

@@ -167,7 +167,7 @@ def test_declared_opaque(db: ec.Database) -> None:
 def test_explain_says_why_and_what_to_do(db: ec.Database) -> None:
     words, _ = tables(db)
     text = db.view("scores", words.select(lambda w: score(w.text))).explain()
-    assert "score(" in text and "called once for each row that comes or goes" in text
+    assert "score(" in text and "called once for each inserted or deleted row" in text
     assert "because it has a statement that is no expression" in text
     assert "write it as expressions" in text
 

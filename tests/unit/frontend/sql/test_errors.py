@@ -26,7 +26,7 @@ WRONG = [
     ("SELECT id FROM emp WHERE «sum(salary» ) > 1", "aggregate sum cannot stand in WHERE", "HAVING"),
     ("SELECT sum(«sum(salary») ) FROM emp", "inside the aggregate", "subquery"),
     ("SELECT id FROM emp WHERE «row_number() OVER (ORDER BY id») = 1", "cannot stand in WHERE", "QUALIFY"),
-    ("SELECT id FROM emp GROUP BY id HAVING «rank() OVER (ORDER BY id») = 1", "cannot stand in HAVING", ""),
+    ("SELECT id FROM emp GROUP BY id HAVING «rank() OVER (ORDER BY id») = 1", "is not allowed in HAVING", ""),
     ("SELECT id FROM emp GROUP BY «2»", "the select list has 1 column", ""),
     ("SELECT id FROM emp ORDER BY «3»", "the select list has 1 column", ""),
     ("SELECT count(*) FROM emp GROUP BY «1»", "an aggregate cannot be a key", ""),

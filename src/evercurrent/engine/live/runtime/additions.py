@@ -2,7 +2,7 @@
 
 State:   the exact sum and the number of rows; for bits, how many rows have each
 Cost:    O(1) a row
-Correct  because they add up: what goes takes away exactly what it brought.
+Correct  because they add up: a deleted row subtracts exactly what it has added.
 """
 
 from __future__ import annotations

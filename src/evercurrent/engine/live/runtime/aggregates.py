@@ -8,7 +8,7 @@
     here          single (a scalar subquery), DISTINCT around any of them, and a plain bag for everything else
 
 Every kind has the same methods. `add(args, weight)` brings a row in or takes it out; `value()` reads; `mark(args)` gives
-what `restore(args, mark)` needs to put back what adding such a row changes; `rebuild()` derives anew what is only kept for
+what `restore(args, mark)` needs to put back what adding such a row changes; `rebuild()` recomputes what is only kept for
 speed.
 """
 

@@ -3,7 +3,7 @@
 State:   the number of values, how many of them are NaN or infinite, and the sums of the powers of the others, as integers
          times a power of two
 Cost:    O(1) a row
-Correct  because the sums are exact, so what goes takes away exactly what it brought; they are read in rationals.
+Correct  because the sums are exact, so a deleted row subtracts exactly what it has added; they are read in rationals.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Groups:
                 del self.groups[key]
 
     def refill(self) -> None:
-        """Build all groups anew from the state."""
+        """Rebuilds all groups from the state."""
         self.groups.clear()
         first = 0 if self.storage.layout.state.unique else 1
         dependents = len(self.storage.layout.state.dependents)
@@ -105,7 +105,7 @@ class Groups:
     # --- reading -------------------------------------------------------------------------------------------
 
     def matters(self, key: Any, row: Row) -> bool:
-        """Whether the output may change if a row comes or goes: one behind the last that is shown does not count."""
+        """Whether the output may change if a row is inserted or deleted: one after the last that is shown does not count."""
         if self.end is None:
             return True
         group = self.groups.get(key)

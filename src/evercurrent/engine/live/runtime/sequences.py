@@ -2,7 +2,7 @@
 
 State:   the rows, sorted, each as often as it is in
 Cost:    O(log n) a row; a percentile reads two places, a list reads all
-Correct  because equal rows cannot be told apart, and the order of the others is total.
+Correct  because equal rows are interchangeable, and the order of the others is total.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def _infer_access(types: Types) -> Signature:
 
 
 def _from_one(items: Items, i: int) -> Any:
-    """The element at a position from 1, or from -1 at the end; None out of bounds is told apart by the caller."""
+    """The element at a position from 1, or from -1 at the end; the caller distinguishes None from out of bounds."""
     if i == 0:
         bad_argument("ELEMENT_AT", "positions are counted from 1, or from -1 at the end")
     return items[i - 1 if i > 0 else i]
