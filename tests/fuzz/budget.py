@@ -25,6 +25,7 @@ SCENARIOS = {
     "assumptions": 24,
     "object_assumptions": 48,
     "faults": 8,
+    "interrupts": 8,
 }
 """How many scenarios of each campaign belong to the budget."""
 

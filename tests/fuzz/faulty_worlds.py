@@ -9,7 +9,7 @@ of steps, so that it can be run on a twin without faults:
 
 from __future__ import annotations
 
-import math
+import operator
 from typing import Any, Protocol
 
 import evercurrent as ec
@@ -20,7 +20,8 @@ Contents = dict[str, list[Any]]
 
 TABLES = (
     "CREATE TABLE customers (id BIGINT PRIMARY KEY, name STRING UNIQUE)",
-    "CREATE TABLE orders (id BIGINT PRIMARY KEY, customer BIGINT REFERENCES customers (id), total BIGINT, day BIGINT)",
+    "CREATE TABLE orders (id BIGINT PRIMARY KEY, customer BIGINT REFERENCES customers (id), "
+    "total BIGINT CHECK (total >= 0), day BIGINT)",
     "CREATE TABLE log (text STRING)",
     "CREATE TABLE edges (a BIGINT, b BIGINT)",
 )
@@ -41,8 +42,9 @@ VIEWS = {
     "reach": "WITH RECURSIVE r (a, b) AS (SELECT a, b FROM edges UNION SELECT r.a, e.b FROM r JOIN edges e ON e.a = r.b) "
     "SELECT a, b FROM r",
 }
-OF_PYTHON = ("lcms", "weights")
-"""A user-defined aggregate without an inverse, and a function that the compiler does not look into."""
+OF_PYTHON = ("products", "weights")
+"""A user-defined aggregate without an inverse (and not idempotent, so that a value too many shows), and a function that the compiler
+does not look into."""
 
 
 class World(Protocol):
@@ -61,7 +63,16 @@ class World(Protocol):
         """Two small transactions, which change nothing in the end."""
 
 
+UNWEIGHABLE = 50
+"""The total for which the opaque function raises."""
+
+BAD_ORDERS = ((-1, "a CHECK"), (101, "an assertion"), (UNWEIGHABLE, "an opaque function"))
+"""Totals that are refused, and by what."""
+
+
 def weight(total: int) -> int:
+    if total == UNWEIGHABLE:
+        raise ValueError("no weight")
     found = 0
     for digit in str(total):
         found += int(digit)
@@ -91,7 +102,14 @@ class Tables:
         db.table("edges").insert([(1, 2), (2, 3), (3, 1)])
         for name, mode in self.chosen.items():
             self._view(db, name, mode)
+        db.execute("CREATE ASSERTION modest CHECK (NOT EXISTS (SELECT 1 FROM orders WHERE total > 100))")
         return db
+
+    def bad_step(self) -> Step:
+        """A step that makes a transaction fail."""
+        known = BAD_ORDERS if "weights" in self.chosen else BAD_ORDERS[:2]
+        self.next += 1
+        return ("insert", "orders", (self.next, 1, self.c.pick(known)[0], 1))
 
     def _view(self, db: ec.Database, name: str, mode: Any) -> None:
         if name in VIEWS:
@@ -100,10 +118,10 @@ class Tables:
             return
         orders: Any = db.table_of("orders")
         query: Any = orders.select(lambda o: (o.id, weight(o.total)))
-        if name == "lcms":
-            lcm = ec.monoid(1, math.lcm)
+        if name == "products":
+            product = ec.monoid(1, operator.mul)
             grouped = orders.group_by(lambda o: o.customer)
-            query = grouped.select(lambda k, g: (k, g.aggregate(lcm, lambda o: o.day + 1)))
+            query = grouped.select(lambda k, g: (k, g.aggregate(product, lambda o: o.day + 2)))
         db.view(name, query)
 
     def transaction(self, db: ec.Database) -> list[Step]:

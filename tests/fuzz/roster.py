@@ -18,6 +18,7 @@ CAMPAIGNS = (
     "object_assumptions",
     "matrix",
     "faults",
+    "interrupts",
     "hostile",
     "damage",
     "disks",

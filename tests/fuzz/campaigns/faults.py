@@ -8,7 +8,8 @@ Every transaction is also run on a twin without faults. Afterwards:
 - only the injected exception comes out, or an `EvercurrentError`;
 - at the end, DuckDB says the same of the tables.
 
-Subscribers, assertions and opaque functions that raise are faults too.
+Subscribers that raise are faults too, and so are CHECKs, assertions and opaque functions that refuse a row of a transaction: it is then
+as before, whatever else fails.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -76,10 +78,10 @@ class FaultCampaign:
 class Scenario:
     """A database that is interrupted, and its twin."""
 
-    def __init__(self, seed: int, tally: Tally) -> None:
+    def __init__(self, seed: int, tally: Tally, world: World | None = None) -> None:
         self.c = Seeded(seed)
         self.tally = tally
-        self.world: World = Objects(self.c) if self.c.chance(40) else Tables(self.c)
+        self.world: World = world or (Objects(self.c) if self.c.chance(40) else Tables(self.c))
         self.db, self.twin = self.world.database(), self.world.database()
         self.script = [f"seed {seed}: {type(self.world).__name__}, views {self.world.chosen}"]
         self.listeners = []
@@ -90,6 +92,8 @@ class Scenario:
         self._check("without any fault", self.world.contents(self.db))
         for _ in range(transactions):
             steps = self.world.transaction(self.twin)
+            if isinstance(self.world, Tables) and self.c.chance(25):
+                self._refuse([*steps, self.world.bad_step()])
             if steps:
                 self._disturb(steps)
                 self.tally.transactions += 1
@@ -109,15 +113,28 @@ class Scenario:
 
     def _disturb(self, steps: list[Step]) -> None:
         alone = len(steps) == 1 and self.c.chance(60)
+
+        def anywhere(lines: int) -> tuple[int, ...]:
+            first = self.c.number(1, lines + 5)
+            # The undo of a short transaction has some hundred lines; the first of them are the most delicate ones.
+            two = self.c.chance(60)
+            return (first, self.c.number(1, self.c.pick((6, 40, 400)))) if two else (first,)
+
+        self.disturb(steps, alone, anywhere, self.c.pick((Interrupted, KeyboardInterrupt, MemoryError)))
+
+    def disturb(
+        self,
+        steps: list[Step],
+        alone: bool,
+        places_in: Callable[[int], tuple[int, ...]],
+        error: type[BaseException] = Interrupted,
+    ) -> int:
+        """Runs a transaction with faults, and checks what is left; `places_in` draws their lines. Returns how many lines it has."""
         before = self.world.contents(self.db)
         with Faults(()) as count:
             self._run(self.twin, steps, alone)
         after = self.world.contents(self.twin)
-        first = self.c.number(1, count.lines + 5)
-        two = self.c.chance(60)
-        # The undo of a short transaction has some hundred lines; the first of them are the most delicate ones.
-        places = (first, self.c.number(1, self.c.pick((6, 40, 400)))) if two else (first,)
-        error = self.c.pick((Interrupted, KeyboardInterrupt, MemoryError))
+        places = places_in(count.lines)
         for listener in self.listeners:
             listener.raising = self.c.pick((None, None, None, "before", "after"))
         faults = Faults(places, error)
@@ -136,6 +153,28 @@ class Scenario:
                 self.tally.faults += faults.raised
                 self.script[-1] += f" ({', '.join(faults.trail)})"
         self._settle(before, after, raised, steps, alone)
+        return count.lines
+
+    def _refuse(self, steps: list[Step]) -> None:
+        """Runs a transaction that a CHECK, an assertion or an opaque function refuses, with a fault or without."""
+        before = self.world.contents(self.db)
+        faults = Faults((self.c.number(1, 900),) if self.c.chance(60) else ())
+        self.script.append(f"refused {steps}, fault at {faults.places}")
+        try:
+            with faults:
+                self._run(self.db, steps, alone=False)
+        except (Interrupted, ec.EvercurrentError):
+            pass
+        except BaseException as problem:
+            raise self._difference(f"{type(problem).__name__} came out: {problem}") from problem
+        else:
+            raise self._difference("a transaction that must be refused was not")
+        self.tally.faults += 1 + faults.raised
+        self._probe()
+        found = self._contents()
+        if found != before:
+            raise self._difference("a refused transaction has changed something", found, before)
+        self._check("after a refused transaction", found)
 
     def _settle(
         self, before: Any, after: Any, raised: BaseException | None, steps: list[Step], alone: bool
