@@ -22,7 +22,7 @@ ABOUT = (
     "The fifteen analyses of `examples/analyser` (Mitschke et al. 2014, table 2) over the releases of one Java library, taken "
     "as its history: first all classes of the first release at once, then every class that a later release adds, changes "
     "or removes as a transaction of its own, from its bytes to the bugs. *From scratch* is the same analysis over "
-    "plain Python lists, and the same views filled anew; both start from the bytes of all classes of the release, and the "
+    "plain Python lists, and the same views filled again; both start from the bytes of all classes of the release, and the "
     "bugs are compared after every release."
 )
 
@@ -68,7 +68,7 @@ def replay(first: Classes, changes: list[Change]) -> Table:
             "a change (mean)",
             "a change (median)",
             "plain lists, from scratch",
-            "views, filled anew",
+            "views, filled again",
             "plain / change",
             "views / change",
         ],

@@ -12,7 +12,7 @@ from bench.measure import machine, per_event, quiet, seconds
 from bench.report import Result, Table
 
 ABOUT = (
-    "A change is a payment that goes and one that comes: two events, through `db.feed`. *Grouped* keeps a sum and a count "
+    "A change is a deleted and an inserted payment: two events, through `db.feed`. *Grouped* keeps a sum and a count "
     "per account, *joined* finds the account's region first. The work per change is the same at every size; what grows "
     "is the price of memory that is not in the processor's cache."
 )

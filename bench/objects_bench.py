@@ -143,7 +143,7 @@ def trade_tables(quick: bool) -> list[Table]:
             "paper's ratio",
         ],
         notes=[
-            "Each primary transaction has five that follow from it. Every change moves the view at once; nothing is batched. "
+            "Each primary transaction has five that follow from it. Every change updates the view at once; nothing is batched. "
             "Each program ends with reading its result once."
         ],
     )
@@ -225,7 +225,7 @@ def staff_table(quick: bool) -> Table:
         ],
         notes=[
             "*Read* gives all rows of the materialized view, *evaluate* runs its query from scratch, *rematerialize* drops the "
-            "view and makes it anew. *Evaluations saved* is how many inserts cost as much as one evaluation (the paper: 31, 54 "
+            "view and creates it again. *Evaluations saved* is how many inserts cost as much as one evaluation (the paper: 31, 54 "
             "and 76); the paper's insert is 55 to 132 times cheaper than rematerializing."
         ],
     )

@@ -1,7 +1,7 @@
 """Objects on Spark: section 4 of Ali, Fernandes, Paton, *Incremental Maintenance of Materialized OQL Views* (2000), done again.
 
 The view of their figure 13 at three sizes of the database, in a warehouse of Spark's: what reading it costs beside evaluating
-its query, and what a change costs beside evaluating and beside materializing the view anew.
+its query, and what a change costs beside evaluating and beside materializing the view again.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def run(quick: bool) -> Result:
         ],
         notes=[
             "*Read* gives all rows of the materialized view, *evaluate* runs its query from scratch, *rematerialize* drops the "
-            "view and makes it anew; an insert and a rename are committed and published one by one. Medians of a few calls "
+            "view and creates it again; an insert and a rename are committed and published one by one. Medians of a few calls "
             "after a first one."
         ],
     )

@@ -1,4 +1,4 @@
-"""The incremental parser: an edit in sentences of 20 to 200 tokens against parsing anew."""
+"""The incremental parser: an edit in sentences of 20 to 200 tokens against parsing from scratch."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ABOUT = (
     "The chart parser of `examples/parser` (Mitschke et al. 2014, section 5) on programs of a small language with statements, "
     "loops and sums. *A word*: one word for another of the same kind. *An operator*: `+` for `*` or back, which moves the "
     "borders of sums and products. *A term*: `+ 1` inserted behind a number or name, and taken out again. *Breaking*: a "
-    "word that fits nowhere, and the right one again. *Parsing anew* is a chart parser written by hand, over plain "
-    "dictionaries, and the same view filled anew. After every edit the chart is compared with the one written by hand."
+    "word that fits nowhere, and the right one again. *Parsing from scratch* is a chart parser written by hand, over plain "
+    "dictionaries, and the same view filled again. After every edit the chart is compared with the one written by hand."
 )
 
 
@@ -72,17 +72,25 @@ def run(quick: bool) -> Result:
     given = grammar(STATEMENTS)
     parser = Parser(given, "Program")
     table = Table(
-        "One edit against parsing anew: milliseconds of CPU time",
-        ["tokens", "edges", *KINDS, "by hand, anew", "the view, anew", "by hand / term", "the view / term"],
+        "One edit against parsing from scratch: milliseconds of CPU time",
+        [
+            "tokens",
+            "edges",
+            *KINDS,
+            "by hand, from scratch",
+            "the view, from scratch",
+            "by hand / term",
+            "the view / term",
+        ],
     )
     for length in (20, 50, 100, 200):
         table.rows.append(measured(length, parser, given, 5 if quick else 25))
     table.notes.append(
-        "The view is filled anew with the grammar already in it: all tokens as one transaction."
+        "The view is filled again with the grammar already in it: all tokens as one transaction."
     )
     table.notes.append(
         "An edit that moves edges touches all that span it: lists of statements from every statement to every later one, a "
-        "square number. It pays against the view filled anew; the parser by hand is about as quick from nothing."
+        "square number. It pays against the view filled again; the parser by hand is about as quick from nothing."
     )
     return Result("parser", ABOUT, [table], machine(), quick)
 
@@ -118,7 +126,7 @@ def measured(length: int, parser: Parser, given: Grammar, repeats: int) -> list[
 
 def require(parser: Parser, given: Grammar) -> None:
     if parser.passive() != chart(parser.words, given):
-        raise SystemExit("the chart is not the one that is parsed anew, so there is no figure for it")
+        raise SystemExit("the chart is not the one that is parsed from scratch, so there is no figure for it")
 
 
 def seconds(run: Callable[[], object]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,13 +53,17 @@ def cell(value: Any) -> str:
             return str(value)
 
 
+def wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 120, break_long_words=False, break_on_hyphens=False)
+
+
 def markdown(table: dict[str, Any]) -> list[str]:
     lines = [f"### {table['title']}", ""]
     lines.append("| " + " | ".join(table["columns"]) + " |")
     lines.append("| " + " | ".join(["---"] + ["---:"] * (len(table["columns"]) - 1)) + " |")
     lines += ["| " + " | ".join(map(cell, row)) + " |" for row in table["rows"]]
     for note in table["notes"]:
-        lines += ["", note]
+        lines += ["", *wrapped(note)]
     return [*lines, ""]
 
 
@@ -80,7 +85,7 @@ def write_page(order: list[str]) -> None:
             continue
         result = found[name]
         host = result["machine"]
-        lines += [f"## {name.capitalize()}", "", result["about"], ""]
+        lines += [f"## {name.capitalize()}", "", *wrapped(result["about"]), ""]
         short = " Quick run: smaller data." if result["quick"] else ""
         lines += [f"Measured on {host['cpu']}, {host['cores']} cores, CPython {host['python']}.{short}", ""]
         for table in result["tables"]:

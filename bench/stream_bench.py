@@ -14,7 +14,7 @@ from bench.streams import Event, events, of_tables
 
 ABOUT = (
     "Four TPC-H queries under a stream of single-row events: order after order arrives with its lines, and a third of "
-    "the orders of the second half makes room for older ones that go. Microseconds per event, best of the repeats, all "
+    "the orders of the second half replaces older orders, which are deleted. Microseconds per event, best of the repeats, all "
     "programs in turn within one run. ORDER BY and LIMIT are left out, as is usual for such streams."
 )
 
