@@ -159,7 +159,7 @@ def test_where_the_blame_is_not_found_all_is_refused(db: Warehouse, monkeypatch:
 
 
 def test_large_batches_are_parted_by_spark(db: Warehouse, spark: SparkSession, monkeypatch: Any) -> None:
-    for module in ("database", "applying"):
+    for module in ("database", "changes.apply"):
         monkeypatch.setattr(f"evercurrent.warehouse.{module}.SMALL_ROWS", 5)
     rows = [("insert", i, 1 + i % 3, str(i)) for i in range(10, 30)]
     rows += [("insert", 1, 1, "1"), ("insert", 40, 50, "1"), ("insert", 41, 1, "-4"), ("insert", 42, 1, "x")]

@@ -7,6 +7,7 @@ extents          how objects are kept as tables, and where a property of an obje
 lookup           what a name stands for, and whether it may be dropped
 nodes            what the front ends declare
 removal          a catalog without one of its tables, views or assertions
+rules            what the rows of a table must satisfy, as data
 wellformed       whether classes fit together, whoever declared them
 without_classes  A catalog without some of its classes
 """

@@ -30,18 +30,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evercurrent.catalog.nodes import ForeignKey
+from evercurrent.catalog.rules import child_columns, parent_key, positions
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Assumption
 from evercurrent.errors import UnsupportedError
-from evercurrent.rows.store import (
-    KeyOf,
-    Reference,
-    Store,
-    child_columns,
-    key_function,
-    parent_key,
-    positions,
-)
+from evercurrent.rows.store import KeyOf, Reference, Store, key_function
 
 Pair = tuple[str, str]
 """The names of a child and its parent."""

@@ -13,4 +13,5 @@ results        what a statement returns
 row_rules      what every single row of a table must satisfy
 store          the rows of one table, as committed, with what its constraints look up
 subscriptions  notifies subscribers of changes
+violations     which rows of a change violate which rule, and the error that reports it
 """

@@ -1,76 +1,71 @@
-"""What every row of a table must satisfy by itself: NOT NULL, the lengths of texts, CHECK."""
+"""What every row of a table must satisfy on its own, compiled over rows.
+
+NOT NULL and the lengths of texts are one generated loop for all columns; which of them a row violates is asked afterwards.
+
+>>> from evercurrent.catalog.nodes import TableColumn
+>>> from evercurrent.data.types import INT
+>>> rules = RowRules(Table("t", (TableColumn("n", INT, nullable=False),)))
+>>> rules.are_satisfied_by([(1,), (2,)]), [rows for _, rows in rules.find_violations([(1,), (None,)])]
+(True, [[(None,)]])
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, assert_never
 
-from evercurrent.catalog.nodes import Check, Table
-from evercurrent.data.types import String
+from evercurrent.catalog.nodes import Table
+from evercurrent.catalog.rules import MaxLength, NotNull, RowRule, Satisfies, row_rules
 from evercurrent.data.zset import Row
-from evercurrent.errors import ConstraintError
-from evercurrent.rows.conversion import give_rows
-from evercurrent.rows.store import positions
+from evercurrent.term.evaluate import compile_term
 
-SAMPLE = 10
-"""How many violating rows an error carries."""
-
-Condition = Callable[[Row], Any]
 Choice = Callable[[Sequence[Row]], list[Row]]
+"""Returns those of the rows that violate a rule."""
 
 
 class RowRules:
-    """The rules of one table. The first two kinds are one generated loop; which of them is broken is asked afterwards."""
+    """The rules of one table that look at one row at a time."""
 
-    def __init__(self, table: Table, condition_of: Callable[[Table, Check], Condition]) -> None:
+    def __init__(self, table: Table) -> None:
         self.table = table
-        keys = table.primary_key.columns if table.primary_key else ()
-        required = {i for i, c in enumerate(table.columns) if not c.nullable} | set(positions(table, keys))
-        self._shapes: list[tuple[str, str, Choice]] = []
-        tests = []
-        for i in sorted(required):
-            name = table.columns[i].name
-            tests.append(f"row[{i}] is None")
-            self._shapes.append((f"{name} NOT NULL", f"{name} must not be NULL", _choice(tests[-1:])))
-        for i, c in enumerate(table.columns):
-            if isinstance(c.type, String) and c.type.length is not None:
-                tests.append(f"row[{i}] is not None and len(row[{i}]) > {c.type.length}")
-                what = f"{c.name} is longer than {c.type.length}"
-                self._shapes.append((f"{c.name} {c.type}", what, _choice(tests[-1:])))
-        self._misshapen = _choice(tests)
-        self._checks = tuple((check, condition_of(table, check)) for check in table.checks)
+        self._rules = tuple((rule, _compile(rule)) for rule in row_rules(table))
+        tests = [test for rule, _ in self._rules if (test := _test(rule)) is not None]
+        conditions = [choose for rule, choose in self._rules if isinstance(rule, Satisfies)]
+        self._choices = ([_generate(tests)] if tests else []) + conditions
 
-    def examine(self, rows: Sequence[Row]) -> None:
-        for constraint, what, bad in self.broken(rows):
-            raise violation(self.table, constraint, what, bad)
+    def are_satisfied_by(self, rows: Sequence[Row]) -> bool:
+        return not any(choose(rows) for choose in self._choices)
 
-    def broken(self, rows: Sequence[Row]) -> Iterator[tuple[str, str, list[Row]]]:
-        """Each rule that is broken: its name, what is wrong, and the rows that break it."""
-        if self._misshapen(rows):
-            for constraint, what, broken in self._shapes:
-                if bad := broken(rows):
-                    yield constraint, what, bad
-        for check, condition in self._checks:
-            # Only FALSE breaks a check; NULL does not.
-            if bad := [row for row in rows if condition(row) is False]:
-                yield check.name, f"CHECK ({check.text}) is false", bad
+    def find_violations(self, rows: Sequence[Row]) -> Iterator[tuple[RowRule, list[Row]]]:
+        """Returns each rule that is violated, with the rows that violate it."""
+        for rule, choose in self._rules:
+            if bad := choose(rows):
+                yield rule, bad
 
 
-def _choice(tests: Sequence[str]) -> Choice:
-    """The rows for which one of the tests is true."""
-    source = f"[row for row in rows if {' or '.join(tests)}]" if tests else "[]"
-    choose: Choice = eval(f"lambda rows: {source}")
+def _compile(rule: RowRule) -> Choice:
+    test = _test(rule)
+    if test is not None:
+        return _generate([test])
+    assert isinstance(rule, Satisfies)
+    condition: Callable[[Row], Any] = compile_term(rule.check.condition, [c.name for c in rule.table.columns])
+    return lambda rows: [row for row in rows if condition(row) is False]  # NULL satisfies a check
+
+
+def _test(rule: RowRule) -> str | None:
+    """Returns the source of an expression that is true of a `row` that violates the rule."""
+    match rule:
+        case NotNull(_, i):
+            return f"row[{i}] is None"
+        case MaxLength(_, i, length):
+            return f"row[{i}] is not None and len(row[{i}]) > {length}"
+        case Satisfies():
+            return None
+        case _:
+            assert_never(rule)
+
+
+def _generate(tests: Sequence[str]) -> Choice:
+    """Returns the function that chooses the rows of which one of the tests is true."""
+    choose: Choice = eval(f"lambda rows: [row for row in rows if {' or '.join(tests)}]")
     return choose
-
-
-def violation(table: Table, constraint: str, what: str, rows: list[Row]) -> ConstraintError:
-    """The error, with a sample of the violating rows as users see them."""
-    shown = give_rows(table.fields, rows[:SAMPLE])
-    more = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
-    return ConstraintError(
-        f"{table.name}: {what}: {shown[0]!r}{more} [{constraint}]",
-        constraint=constraint,
-        rows=shown,
-        count=len(rows),
-        hint="the transaction was undone",
-    )

@@ -17,6 +17,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.nodes import ForeignKey, Table, Unique
+from evercurrent.catalog.rules import UniqueKey, positions, references_of, unique_keys
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.rows.patch import Patch, count_patch
 
@@ -56,8 +57,7 @@ class Reference:
 
     constraint: ForeignKey
     parent: str  # the lower-cased name of the parent
-    target: Unique  # the key of the parent that it refers to
-    place: int  # where that key stands in `Store.declared` of the parent
+    place: int  # where the key that it refers to stands in `Store.declared` of the parent
     key_of: KeyOf
     wide: bool
     counts: dict[Any, int]
@@ -84,35 +84,13 @@ def has_null(key: Any, wide: bool) -> bool:
     return None in key if wide else key is None
 
 
-def positions(table: Table, columns: Sequence[str]) -> tuple[int, ...]:
-    """Where the columns of these names stand in a row."""
-    found = {c.name.lower(): i for i, c in enumerate(table.columns)}
-    return tuple(found[name.lower()] for name in columns)
-
-
 def key_function(table: Table, columns: Sequence[str]) -> KeyOf:
     return itemgetter(*positions(table, columns))
 
 
-def _key_index(table: Table, key: Unique, rows: dict[Any, Row]) -> KeyIndex:
-    at = positions(table, key.columns)
-    return KeyIndex(key, at, frozenset(at), itemgetter(*at), rows)
-
-
-def same_columns(left: Sequence[str], right: Sequence[str]) -> bool:
-    return len(left) == len(right) and {c.lower() for c in left} == {c.lower() for c in right}
-
-
-def parent_key(parent: Table, reference: ForeignKey) -> Unique | None:
-    """The key of the parent that a foreign key refers to, its columns in whatever order."""
-    keys = ((parent.primary_key,) if parent.primary_key else ()) + parent.unique
-    return next((k for k in keys if same_columns(k.columns, reference.parent_columns)), None)
-
-
-def child_columns(key: Unique, reference: ForeignKey) -> tuple[str, ...]:
-    """The child's columns in the order in which the parent's key names its own."""
-    pairs = {p.lower(): c for p, c in zip(reference.parent_columns, reference.columns, strict=True)}
-    return tuple(pairs[name.lower()] for name in key.columns)
+def _key_index(rule: UniqueKey, rows: dict[Any, Row]) -> KeyIndex:
+    at = rule.columns
+    return KeyIndex(rule.key, at, frozenset(at), itemgetter(*at), rows)
 
 
 class Store:
@@ -131,20 +109,19 @@ class Store:
         """The index of the primary key, if there is one, and then those of the others."""
         if not table.stored:
             return
-        if table.primary_key is not None:
-            self.primary = _key_index(table, table.primary_key, self.rows)
-        self.keys = [_key_index(table, key, {}) for key in table.unique]
+        for rule in unique_keys(table):
+            if rule.place == 0:
+                self.primary = _key_index(rule, self.rows)
+            else:
+                self.keys.append(_key_index(rule, {}))
         self.declared = [self.primary, *self.keys]
-        for reference in table.foreign_keys:
-            parent = table if reference.parent.lower() == table.name.lower() else parents(reference.parent)
-            target = None if parent is None or not parent.stored else parent_key(parent, reference)
-            if target is not None:
-                assert parent is not None
-                columns = child_columns(target, reference)
-                place = 0 if target is parent.primary_key else 1 + parent.unique.index(target)
-                key_of, wide = key_function(table, columns), len(columns) > 1
-                name = reference.parent.lower()
-                self.references.append(Reference(reference, name, target, place, key_of, wide, {}))
+        for reference in references_of(table, parents):
+            at, parent = reference.columns, reference.parent.name.lower()
+            self.references.append(
+                Reference(
+                    reference.constraint, parent, reference.parent_place, itemgetter(*at), len(at) > 1, {}
+                )
+            )
 
     def with_foreign_keys(self, table: Table, parents: Callable[[str], Table | None]) -> Store:
         """The same rows for a table that differs in its foreign keys alone."""

@@ -38,11 +38,12 @@ from evercurrent.errors import (
 )
 from evercurrent.locking.insist import insist
 from evercurrent.locking.lock import Hold, Lock
-from evercurrent.rows.constraints import examine
+from evercurrent.rows.constraints import validate
 from evercurrent.rows.conversion import RowReader, give_rows, row_writer
-from evercurrent.rows.row_rules import SAMPLE, RowRules
+from evercurrent.rows.row_rules import RowRules
 from evercurrent.rows.store import Reference, Store
 from evercurrent.rows.subscriptions import Callback, Change, Subscribers, Subscription, When
+from evercurrent.rows.violations import SAMPLE
 from evercurrent.session.blame import Scene, blame, blame_read
 from evercurrent.session.maintenance import Maintenance
 from evercurrent.session.transactions import Block, Transaction
@@ -117,7 +118,7 @@ class Session:
         deltas = transaction.deltas()
         patches = transaction.objects.patches() if transaction.objects is not None else []
         if deltas:
-            patches += examine(self.stores, self.rules, deltas, self.children)
+            patches += validate(self.stores, self.rules, deltas, self.children)
             verdict = self.maintenance.examine(deltas, self.stores)
             if verdict.broken:
                 verdict = self.maintenance.relax(deltas, self.stores, self.table_rows)
@@ -292,7 +293,7 @@ class Session:
         if not deltas:
             return self._committed_rows(name)
         try:
-            examine(self.stores, self.rules, deltas, self.children)
+            validate(self.stores, self.rules, deltas, self.children)
         except ConstraintError:
             # The program may rely on constraints that do not hold yet; the definition does not.
             return self._pending_from_scratch(name)

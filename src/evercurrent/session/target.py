@@ -18,7 +18,7 @@ from evercurrent.design.evaluation import reference, run_query
 from evercurrent.errors import ConstraintError, UnsupportedError
 from evercurrent.frontend.sql.statements import CreateAssertion, CreateTable, CreateView, DropRelation
 from evercurrent.locking.lock import Hold
-from evercurrent.rows.constraints import examine
+from evercurrent.rows.constraints import validate
 from evercurrent.session.definition import check_unstored, create_assertion, create_table, create_view, drop
 from evercurrent.session.installation import defining, install
 from evercurrent.session.transactions import Block
@@ -121,7 +121,7 @@ def answer(session: Session, query: Query, pending: bool) -> ZSet:
     if not pending or not (deltas or changed):
         return run_query(query, session.catalog, session.table_rows, session.maintenance.rows)
     try:
-        examine(session.stores, session.rules, deltas, session.children)
+        validate(session.stores, session.rules, deltas, session.children)
     except ConstraintError:
         # Plans may rely on constraints that do not hold yet; the reference evaluator relies on nothing.
         return reference(query, session.catalog, session.pending_rows)

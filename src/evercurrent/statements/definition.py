@@ -13,7 +13,7 @@ from evercurrent.data.values import give_out
 from evercurrent.errors import ConstraintError, QueryError
 from evercurrent.rows.conversion import RowReader
 from evercurrent.rows.row_rules import RowRules
-from evercurrent.rows.store import parent_key
+from evercurrent.catalog.rules import parent_key
 from evercurrent.statements.redefinition import redefine_dependants
 from evercurrent.term.evaluate import compile_term
 
@@ -141,6 +141,6 @@ def _defaults(table: Table) -> tuple[object, ...]:
 def rules_of(catalog: Catalog) -> dict[str, RowRules]:
     """Returns the rules that each row of a table satisfies on its own, by the table's lower-cased name."""
     return {
-        key: RowRules(t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns]))
+        key: RowRules(t)
         for key, t in catalog.tables.items()
     }

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.lookup import require_table, require_view
 from evercurrent.catalog.nodes import Table, View
+from evercurrent.catalog.rules import positions
 from evercurrent.data.collections import UNDEFINED
 from evercurrent.data.types import Type
 from evercurrent.data.zset import ZSet
@@ -36,10 +37,9 @@ from evercurrent.engine.spark.storage.store_names import StoreName, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import EvaluationError, QueryError, TransactionError
 from evercurrent.locking.lock import Hold, Lock
-from evercurrent.rows.constraints import children_of, examine
+from evercurrent.rows.constraints import children_of, validate
 from evercurrent.rows.conversion import RowReader
 from evercurrent.rows.row_rules import RowRules
-from evercurrent.rows.store import positions
 from evercurrent.rows.subscriptions import Change, Subscribers
 from evercurrent.session.session import broken_assertion
 from evercurrent.statements.definition import readers_of, rules_of
@@ -148,15 +148,17 @@ class Core:
         return Partial(self.engine, self.catalog, self.snapshot.stores)
 
     def examine(self, deltas: Deltas, partial: Partial) -> None:
-        """Judge the constraints of a change that is in the driver's hands."""
+        """Validates a change that is in the driver's hands."""
         self.progress.stage("checking constraints")
         try:
             partial.load_all(deltas)
-        except TooLarge:  # few changes, but many rows that they are judged with: children of one parent, say
+        except (
+            TooLarge
+        ):  # few changes, but many rows that they are validated with: children of one parent, say
             from evercurrent.warehouse.changes import bulk
 
-            return bulk.examine(self, self.written(deltas))
-        examine(partial.stores, self.rules, deltas, children_of(partial.stores))
+            return bulk.validate(self, self.written(deltas))
+        validate(partial.stores, self.rules, deltas, children_of(partial.stores))
 
     def written(self, deltas: Deltas) -> dict[str, Segment]:
         """Changes of tables as segments."""

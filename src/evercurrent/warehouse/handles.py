@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.catalog.nodes import Table as TableNode
 from evercurrent.catalog.nodes import View as ViewNode
 from evercurrent.data.showing import show_value
+from evercurrent.catalog.rules import positions
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.storage.delta_tables import table_of
 from evercurrent.engine.spark.storage.files import Segment
@@ -19,7 +20,6 @@ from evercurrent.oql_views.changes import relations_of_view
 from evercurrent.rows.conversion import RowReader
 from evercurrent.rows.locate import key_of, locate, no_key
 from evercurrent.rows.readable import signature
-from evercurrent.rows.store import positions
 from evercurrent.rows.subscriptions import Callback, Subscription, When
 from evercurrent.statements.handles import Handle, Table, View
 from evercurrent.statements.oql import value_of

@@ -8,11 +8,10 @@ from evercurrent.catalog.nodes import Check, ForeignKey, Table, TableColumn, Uni
 from evercurrent.data.types import BIGINT, INT, STRING, String
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError
-from evercurrent.rows.constraints import children_of, examine
+from evercurrent.rows.constraints import children_of, validate
 from evercurrent.rows.row_rules import RowRules
 from evercurrent.rows.store import Store
 from evercurrent.term.build import call, lit
-from evercurrent.term.evaluate import compile_term
 from evercurrent.term.nodes import Column
 
 CUSTOMER = Table(
@@ -41,17 +40,12 @@ class Tables:
     def __init__(self, *tables: Table) -> None:
         by_name = {t.name.lower(): t for t in tables}
         self.stores = {k: Store(t, lambda n: by_name.get(n.lower())) for k, t in by_name.items()}
-        self.rules = {
-            k: RowRules(
-                t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns])
-            )
-            for k, t in by_name.items()
-        }
+        self.rules = {k: RowRules(t) for k, t in by_name.items()}
         self.children = children_of(self.stores)
 
     def commit(self, **changes: list[tuple[Row, int]]) -> None:
         deltas = {name: ZSet(rows) for name, rows in changes.items()}
-        for patch in examine(self.stores, self.rules, deltas, self.children):
+        for patch in validate(self.stores, self.rules, deltas, self.children):
             patch.apply()
 
     def rows(self, name: str) -> list[Row]:

@@ -29,7 +29,7 @@ from evercurrent.delta.program import Fixpoint, Program
 from evercurrent.engine.spark.jobs.fill import FillTransaction
 from evercurrent.engine.spark.jobs.transaction import JobTransaction
 from evercurrent.engine.spark.kernel.batch import DriverTransaction
-from evercurrent.engine.spark.kernel.constraint_precheck import netted
+from evercurrent.engine.spark.kernel.constraint_precheck import consolidate_rows
 from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.private_session import private, tune
 from evercurrent.engine.spark.storage.digests import H, digestible
@@ -267,7 +267,7 @@ class Engine:
             return None
         arrow = arrow_schema(schema).append(pyarrow.field(H, pyarrow.int64()))
         rows = pyarrow.concat_tables([self.reader.whole(f, s, arrow) for f, s in files])
-        return netted(rows, [*(f"c{i}" for i in key), H])
+        return consolidate_rows(rows, [*(f"c{i}" for i in key), H])
 
     def compacted(
         self, name: StoreName, store: Store, schema: StructType, *, every: bool = False

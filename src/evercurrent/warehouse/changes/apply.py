@@ -183,7 +183,7 @@ def apply_frames(db: Warehouse, changes: Mapping[str, Any], batch: str | None, b
         frame = feed if is_frame(feed) else core.engine.session.createDataFrame(feed)
         segments[key] = take_in(core.engine, table_store(key), table.name, table.fields, frame, True)
     taken = time.perf_counter()
-    bulk.examine(core, {k: s for k, s in segments.items() if s.rows})
+    bulk.validate(core, {k: s for k, s in segments.items() if s.rows})
     steps = {"intake": taken - begin, "constraints": time.perf_counter() - taken}
     return core.commit(segments, batch, begin, steps)
 
@@ -212,7 +212,7 @@ def apply_frames_parted(
 
 
 def segments_parted(core: Core, segments: Mapping[str, Segment]) -> Settled:
-    left, asides = bulk.part(core, {k: s for k, s in segments.items() if s.rows})
+    left, asides = bulk.split_by_constraints(core, {k: s for k, s in segments.items() if s.rows})
     return Settled(segments=left, asides=asides)
 
 
@@ -246,7 +246,7 @@ def take_in_sources(
     simple = on_violation == "refuse" and not any(
         aside_store(key) in core.snapshot.stores for key in segments
     )
-    if simple and small and columns.taken_in(core, segments):
+    if simple and small and columns.are_satisfied(core, segments):
         steps = {**steps, "constraints": time.perf_counter() - moment}
         return core.commit(segments, batch, begin, steps, sources)
     deltas: dict[str, ZSet] = {}
@@ -255,14 +255,14 @@ def take_in_sources(
             key: ZSet(core.engine.rows(Store((s,)), core.table_types(key))) for key, s in segments.items()
         }
     if simple:
-        core.examine(deltas, core.partial()) if small else bulk.examine(core, segments)
+        core.examine(deltas, core.partial()) if small else bulk.validate(core, segments)
         steps = {**steps, "constraints": time.perf_counter() - moment}
         return core.commit(segments, batch, begin, steps, sources)
     settled = settle(core, deltas, core.partial()) if small else segments_parted(core, segments)
     released = release(core, whole)
     found = let_go(core, settled)
     if on_violation == "refuse" and settled.asides:
-        core.examine(deltas, core.partial()) if small else bulk.examine(core, segments)
+        core.examine(deltas, core.partial()) if small else bulk.validate(core, segments)
     steps = {**steps, "constraints": time.perf_counter() - moment}
     with nullcontext() if small else refusing_assertions(core):
         return commit_parted(core, settled, batch, begin, steps, sources, [released, found])

@@ -4,7 +4,7 @@ A row that an assertion's query returns may be made of many changes, and it may 
 the query, there is one question that decides: does the assertion hold with these changes and without those? So
 
     1. all changes of tables that no broken assertion reads are taken, and of the others none;
-    2. then the others are tried in chunks, from halves down to single units (see `judging`): a chunk with which all
+    2. then the others are tried in chunks, from halves down to single units (see `constraint_split`): a chunk with which all
        assertions hold is taken, another is cut in two and tried again after the rest of its size;
     3. what is left when a whole round of single units takes none is to be set aside;
     4. unless fewer will do: if it is enough to leave out, of all changes, those units whose absence alone makes fewer
@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from evercurrent.data.order import sort_key
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.rows.store import Store
-from evercurrent.warehouse.changes.violations import Aside, unit_of
+from evercurrent.warehouse.changes.constraint_split import Aside, unit_of
 
 TRIALS = 5_000
 """After so many it is given up."""

@@ -22,6 +22,7 @@ from typing import Any
 
 from evercurrent.catalog.dependencies import base_tables
 from evercurrent.catalog.nodes import Assertion
+from evercurrent.catalog.rules import EXISTING_ROW
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.analyses.fill import part_for
 from evercurrent.delta.program import Program
@@ -44,8 +45,8 @@ from evercurrent.warehouse.changes.assertion_trials import (
     to_set_aside,
     units_of,
 )
+from evercurrent.warehouse.changes.constraint_split import Aside, split_by_constraints
 from evercurrent.warehouse.changes.touched_rows import Partial
-from evercurrent.warehouse.changes.violations import MISSING, Aside, judge
 from evercurrent.warehouse.core import Core, is_source
 from evercurrent.warehouse.definitions import statements
 from evercurrent.warehouse.maintenance.program_parts import resting
@@ -107,9 +108,9 @@ def settle(core: Core, deltas: Mapping[str, ZSet], partial: Partial) -> Settled:
     try:
         partial.load_all(deltas)
     except TooLarge:
-        segments, asides = bulk.part(core, core.written(dict(deltas)))
+        segments, asides = bulk.split_by_constraints(core, core.written(dict(deltas)))
         return Settled(segments=segments, asides=asides)
-    left, gone = judge(partial.stores, core.rules, deltas)
+    left, gone = split_by_constraints(partial.stores, core.rules, deltas)
     result = Settled(left, asides=gone)
     while broken := broken_assertions(core, result.deltas):
         assertion, rows = broken[0]
@@ -121,7 +122,7 @@ def settle(core: Core, deltas: Mapping[str, ZSet], partial: Partial) -> Settled:
         for table, entries in refused:
             for row, w in entries:
                 result.deltas[table].add(row, -w)
-        result.deltas, more = judge(partial.stores, core.rules, result.deltas)
+        result.deltas, more = split_by_constraints(partial.stores, core.rules, result.deltas)
         result.asides += more
     return result
 
@@ -230,7 +231,7 @@ def let_go(core: Core, settled: Settled) -> Leaving:
     held: dict[str, dict[Row, int]] = {}
     listed: dict[tuple[str, str], list[tuple[Row, int]]] = {}
     for a in settled.asides:
-        if a.constraint != MISSING or a.weight > 0 or not is_source(core, a.table):
+        if a.constraint != EXISTING_ROW or a.weight > 0 or not is_source(core, a.table):
             stay.append(a)
             continue
         if a.table not in held:

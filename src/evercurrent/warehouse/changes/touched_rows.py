@@ -1,7 +1,7 @@
-"""The stored rows that a change touches, in the shape in which constraints are judged.
+"""The stored rows that a change touches, in the shape in which constraints are validated.
 
-Law (see `rows.constraints`): after a change only what it touches can break a constraint. So it is enough to hold the
-rows under the keys of changed rows, the parents that inserted rows refer to, and the children of deleted keys.
+Law (see `catalog.rules`): after a change only what it touches can violate a rule. So it is enough to hold the rows that the
+rules look up: those under the keys of changed rows, the parents that inserted rows refer to, the children of deleted keys.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 
 from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.rules import RowExists, lookup_of, positions, table_rules
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.storage.store_names import StoreName, table_store
 from evercurrent.engine.spark.storage.stored_state import Store as Segments
-from evercurrent.rows.store import Store, positions
+from evercurrent.rows.store import Store
 
 
 def picked(columns: Sequence[int], rows: Iterable[Row]) -> set[Row]:
@@ -61,26 +62,14 @@ class Partial:
             self.load(table, range(len(declared.columns)), rows)
 
     def load_all(self, deltas: Mapping[str, ZSet]) -> None:
-        """Hold all that the constraints of these changes look at."""
-        for table, delta in deltas.items():
-            rows = [row for row, _ in delta.items()]
-            self.load_rows(table, rows)
-            for child, store in self.stores.items():
-                for reference in store.references:
-                    parent = reference.parent
-                    columns = positions(self.catalog.tables[parent], reference.target.columns)
-                    own = self._reference_columns(child, reference.target.columns, reference.constraint)
-                    if child == table:
-                        self.load(parent, columns, picked(own, rows))
-                    if parent == table:
-                        self.load(child, own, picked(columns, rows))
-
-    def _reference_columns(self, child: str, target: Sequence[str], constraint: object) -> tuple[int, ...]:
-        from evercurrent.catalog.nodes import ForeignKey
-
-        assert isinstance(constraint, ForeignKey)
-        pairs = {p.lower(): c for p, c in zip(constraint.parent_columns, constraint.columns, strict=True)}
-        return positions(self.catalog.tables[child], [pairs[name.lower()] for name in target])
+        """Hold all that the rules for these changes look up. A key with a NULL finds nothing, a row with one does."""
+        for rule in table_rules(self.catalog.tables, deltas):
+            lookup = lookup_of(rule)
+            changed = deltas[rule.table.name.lower()].items()
+            keys = picked(lookup.keys, [row for row, w in changed if (w > 0) == lookup.inserted])
+            if not isinstance(rule, RowExists):
+                keys = {key for key in keys if None not in key}
+            self.load(lookup.table.name.lower(), lookup.columns, keys)
 
     def _hold(self, table: str, row: Row, weight: int) -> None:
         if row in self.loaded[table]:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 
 from evercurrent.catalog.dependencies import views_under
 from evercurrent.catalog.nodes import Table
+from evercurrent.catalog.rules import positions
 from evercurrent.engine.spark.engine import Engine, Report
 from evercurrent.engine.spark.own_sql.recompute import (
     REFUSALS,
@@ -23,7 +24,6 @@ from evercurrent.engine.spark.own_sql.recompute import (
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.store_names import StoreName, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.rows.store import positions
 from evercurrent.warehouse.maintenance.program_parts import always_full, rows_store
 from evercurrent.warehouse.planning.estimates import Size, by_fill
 from evercurrent.warehouse.planning.strategies import Around, Outlook

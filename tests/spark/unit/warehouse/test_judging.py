@@ -13,13 +13,12 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError
 from evercurrent.frontend.sql.parse import parse_script
-from evercurrent.rows.constraints import children_of, examine
+from evercurrent.rows.constraints import children_of, validate
 from evercurrent.rows.row_rules import RowRules
 from evercurrent.rows.store import Store
-from evercurrent.term.evaluate import compile_term
 from evercurrent.warehouse.changes import assertion_trials
 from evercurrent.warehouse.changes.assertion_trials import TooMany, Violations, to_set_aside, units_of
-from evercurrent.warehouse.changes.violations import Aside, judge
+from evercurrent.warehouse.changes.constraint_split import Aside, split_by_constraints
 from evercurrent.warehouse.definitions.statements import defined
 
 TABLES = """
@@ -30,17 +29,14 @@ CREATE TABLE free (a INT, b STRING)
 CATALOG = Catalog()
 for text in parse_script(TABLES):
     CATALOG = defined(CATALOG, {"kind": "table", "name": "", "text": text})
-RULES = {
-    key: RowRules(t, lambda table, check: compile_term(check.condition, [c.name for c in table.columns]))
-    for key, t in CATALOG.tables.items()
-}
+RULES = {key: RowRules(t) for key, t in CATALOG.tables.items()}
 
 
 def stores(**rows: list[Row]) -> dict[str, Store]:
     """Stores that hold these rows."""
     made = {key: Store(t, CATALOG.table) for key, t in CATALOG.tables.items()}
     deltas = {key: ZSet.of(given_rows) for key, given_rows in rows.items() if given_rows}
-    for patch in examine(made, RULES, deltas, children_of(made)):
+    for patch in validate(made, RULES, deltas, children_of(made)):
         patch.apply()
     return made
 
@@ -52,7 +48,7 @@ def told(asides: list[Aside]) -> set[tuple[str, Any, int, str]]:
 def test_units_are_whole_updates() -> None:
     held = stores(p=[(1, 10), (2, 20)])
     moved = ZSet([((1, 10), -1), ((1, 20), 1), ((3, 30), 1)])
-    left, gone = judge(held, RULES, {"p": moved})
+    left, gone = split_by_constraints(held, RULES, {"p": moved})
     assert left == {"p": ZSet([((3, 30), 1)])}
     assert told(gone) == {("p", 1, -1, "p_unique_code"), ("p", 1, 1, "p_unique_code")}
 
@@ -60,7 +56,7 @@ def test_units_are_whole_updates() -> None:
 def test_keys_may_pass_from_row_to_row() -> None:
     held = stores(p=[(1, 10), (2, 20)])
     swapped = ZSet([((1, 10), -1), ((2, 20), -1), ((1, 20), 1), ((2, 10), 1)])
-    assert judge(held, RULES, {"p": swapped}) == ({"p": swapped}, [])
+    assert split_by_constraints(held, RULES, {"p": swapped}) == ({"p": swapped}, [])
 
 
 def test_what_is_set_aside_takes_its_children_along() -> None:
@@ -69,7 +65,7 @@ def test_what_is_set_aside_takes_its_children_along() -> None:
         "p": ZSet([((2, 10), 1), ((3, None), 1)]),
         "c": ZSet([((5, 2, 0), 1), ((6, 3, 0), 1), ((7, None, 0), 1), ((8, 1, -1), 1), ((9, 1, None), 1)]),
     }
-    left, gone = judge(held, RULES, deltas)
+    left, gone = split_by_constraints(held, RULES, deltas)
     assert left == {"p": ZSet([((3, None), 1)]), "c": ZSet([((6, 3, 0), 1), ((7, None, 0), 1)])}
     assert told(gone) == {
         ("p", 2, 1, "p_unique_code"),
@@ -81,7 +77,9 @@ def test_what_is_set_aside_takes_its_children_along() -> None:
 
 def test_rows_without_a_key_are_judged_one_by_one() -> None:
     held = stores(free=[(1, "a"), (1, "a")])
-    left, gone = judge(held, RULES, {"free": ZSet([((1, "a"), -2), ((2, "b"), -1), ((3, "c"), 2)])})
+    left, gone = split_by_constraints(
+        held, RULES, {"free": ZSet([((1, "a"), -2), ((2, "b"), -1), ((3, "c"), 2)])}
+    )
     assert left == {"free": ZSet([((1, "a"), -2), ((3, "c"), 2)])}
     assert told(gone) == {("free", 2, -1, "existing row")}
 
@@ -105,18 +103,18 @@ def test_what_is_left_may_stand_and_nothing_is_lost(
 ) -> None:
     base = stores(p=held, c=[(9, held[0][0], 1)] if held else [])
     deltas = {name: delta for name, delta in (("p", ZSet(p)), ("c", ZSet(c))) if delta}
-    left, gone = judge(base, RULES, deltas)
+    left, gone = split_by_constraints(base, RULES, deltas)
     for name, delta in left.items():
         for row, w in delta.items():
             assert w > 0 or base[name].count(row) + w >= 0
-    examine(base, RULES, left, children_of(base))
+    validate(base, RULES, left, children_of(base))
     whole = {name: left.get(name, ZSet()) for name in deltas}
     for a in gone:
         whole[a.table] = whole[a.table] + ZSet([(a.row, a.weight)])
     assert whole == deltas
     possible = all(base[n].count(r) + w >= 0 for n, d in deltas.items() for r, w in d.items() if w < 0)
     try:
-        examine(base, RULES, deltas, children_of(base))
+        validate(base, RULES, deltas, children_of(base))
     except ConstraintError:
         possible = False
     assert possible == (not gone)

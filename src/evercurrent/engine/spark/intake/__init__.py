@@ -1,7 +1,7 @@
 """Rows on their way into a warehouse: frames, Arrow tables and streams, checked before they count.
 
 arrow_feeds      change feeds that come as Arrow tables, taken in a column at a time
-constraint_jobs  constraints of changes that are too large for the driver, judged by Spark
+constraint_jobs  which rows of changes too large for the driver violate which rule, by Spark jobs
 frames           changes that come as frames
 screening        changes that cannot be taken in, told from those that can, before anything is cast for good
 sorted_unique    whether the rows of a segment rise strictly in some columns

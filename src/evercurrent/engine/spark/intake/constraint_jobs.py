@@ -1,6 +1,11 @@
-"""Constraints of changes that are too large for the driver, judged by Spark: each gives the rows that break it.
+"""Which rows of changes that are too large for the driver violate which rule: the rules of `catalog.rules`, over DataFrames.
 
-Law (as for small changes): the stored rows satisfy every constraint, so only what a change touches can break one.
+Law. The changed rows that a rule's frame holds are those of `rows.violations`.
+
+    stored  id 1, 2    change  id 1: +1, id 3: +1    sums under the inserted keys  1: 2, 3: 1    violating  the change of id 1
+
+Most changes satisfy all rules. So one job counts the violations of all rules about single rows together, and another one
+those of keys and references; files say by their footers, or by their order, that some rules need no look at all.
 """
 
 from __future__ import annotations
@@ -8,14 +13,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import assert_never
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from evercurrent.catalog.nodes import ForeignKey, Table
-from evercurrent.data.types import String
+from evercurrent.catalog.nodes import Table
+from evercurrent.catalog.rules import (
+    Lookup,
+    MaxLength,
+    NotNull,
+    References,
+    RowExists,
+    RowRule,
+    Rule,
+    Satisfies,
+    TableRule,
+    UniqueKey,
+    Unreferenced,
+    lookup_of,
+    row_rules,
+    table_rules,
+)
 from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.intake.sorted_unique import rising
+from evercurrent.engine.spark.kernel.constraint_precheck import names_of
 from evercurrent.engine.spark.storage.file_schema import Schema, W, any_of, row_schema, same
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.stored_state import Store
@@ -23,16 +45,14 @@ from evercurrent.engine.spark.translate.expressions import column
 
 
 @dataclass(frozen=True)
-class Violation:
-    """A constraint that a change breaks: rows `c0, c1, ...` of the table that break it."""
+class ViolatingRows:
+    """A rule, and the changed rows `c0, c1, ...` that violate it."""
 
-    table: Table
-    constraint: str
-    what: str
+    rule: Rule
     rows: DataFrame
 
 
-class Checks:
+class ConstraintJobs:
     """The changes of one batch beside the stored rows. All mappings are by lower-cased names of tables."""
 
     def __init__(
@@ -45,50 +65,106 @@ class Checks:
         self.engine, self.tables, self.stored, self.deltas = engine, tables, stored, deltas
         self.context = engine.job_context(sum(s.rows for s in deltas.values()))
 
-    def broken(self) -> Iterator[tuple[Violation, int]]:
-        """The constraints that are broken, each with the number of rows: two kinds of checks, one job each."""
-        yield from self.counted(list(self.single()))
-        yield from self.counted(list(self.among()))
+    def find_violations(self) -> Iterator[tuple[ViolatingRows, int]]:
+        """Returns the rules that are violated, in their order, each with the number of changed rows that violate it."""
+        yield from self.count([self.violating(rule) for rule in self.suspect_row_rules()])
+        rules = [rule for rule in table_rules(self.tables, self.deltas) if not self.is_satisfied(rule)]
+        yield from self.count([self.violating(rule) for rule in rules])
 
-    def counted(self, violations: list[Violation]) -> Iterator[tuple[Violation, int]]:
-        if not violations:
-            return
-        counts = [
-            v.rows.agg(F.count(F.lit(1)).alias("n")).select(F.lit(i).alias("i"), "n")
-            for i, v in enumerate(violations)
-        ]
-        for row in reduce(DataFrame.union, counts).where(F.col("n") > 0).orderBy("i").collect():
-            yield violations[row["i"]], row["n"]
+    def count(self, found: list[ViolatingRows]) -> Iterator[tuple[ViolatingRows, int]]:
+        for i, n in counts([v.rows for v in found]):
+            yield found[i], n
 
-    def single(self) -> Iterator[Violation]:
-        """What a row must satisfy by itself. Most changes are right, so each table is first asked as a whole."""
-        suspects = []
-        for key in self.deltas:
-            table = self.tables[key]
-            rules = list(self.rules(table))
+    def suspect_row_rules(self) -> Iterator[RowRule]:
+        """Returns the rules about single rows of the tables in which a row violates one: one job for all tables."""
+        suspects: list[list[RowRule]] = []
+        frames = []
+        for name in self.deltas:
+            rules = [rule for rule in row_rules(self.tables[name]) if not self.is_satisfied(rule)]
             if rules:
-                inserted = self.delta(table).where(F.col(W) > 0)
-                bad = inserted.where(any_of([F.coalesce(c, F.lit(False)) for _, _, c in rules]))
-                suspects.append(bad.agg(F.count(F.lit(1)).alias("n")).select(F.lit(key).alias("i"), "n"))
-        if not suspects:
-            return
-        for row in reduce(DataFrame.union, suspects).where(F.col("n") > 0).collect():
-            table = self.tables[row["i"]]
-            for name, what, condition in self.rules(table):
-                inserted = self.delta(table).where(F.col(W) > 0)
-                yield Violation(table, name, what, inserted.where(condition))
+                wrong = [F.coalesce(is_violated(rule), F.lit(False)) for rule in rules]
+                suspects.append(rules)
+                frames.append(self.inserted(self.tables[name]).where(any_of(wrong)))
+        for i, _ in counts(frames):
+            yield from suspects[i]
 
-    def among(self) -> Iterator[Violation]:
-        """What rows must satisfy among each other."""
-        for key in self.deltas:
-            table = self.tables[key]
-            yield from self.keys(table)
-            for reference in table.foreign_keys:
-                yield self.children(table, reference)
-            for child in self.tables.values():
-                for reference in child.foreign_keys:
-                    if reference.parent.lower() == key and self.deletes(table):
-                        yield self.parents(table, child, reference)
+    def violating(self, rule: Rule) -> ViolatingRows:
+        match rule:
+            case NotNull() | MaxLength() | Satisfies():
+                return ViolatingRows(rule, self.inserted(rule.table).where(is_violated(rule)))
+            case RowExists() | UniqueKey() | References() | Unreferenced():
+                return ViolatingRows(rule, self.violating_beside_others(rule))
+            case _:
+                assert_never(rule)
+
+    def violating_beside_others(self, rule: TableRule) -> DataFrame:
+        lookup = lookup_of(rule)
+        own, theirs = names_of(lookup.keys), names_of(lookup.columns)
+        match rule:
+            case RowExists(table):
+                whole = tuple(range(len(table.columns)))
+                deleted = self.deleted(table)
+                return self.counts_after(Lookup(table, whole, False, whole), deleted).where(F.col("n") < 0)
+            case UniqueKey(table):
+                inserted = drop_nulls(self.inserted(table), own)
+                shared = self.counts_after(lookup, inserted).where(F.col("n") > 1)
+                return join(inserted, shared, own, theirs)
+            case References(table):
+                inserted = drop_nulls(self.inserted(table), own)
+                return join(inserted, self.keys_after(lookup, inserted), own, theirs, "left_anti")
+            case Unreferenced():
+                deleted = self.deleted(rule.table)
+                keys = self.keys_after(Lookup(rule.table, lookup.keys, False, lookup.keys), deleted)
+                lost = join(deleted, keys, own, own, "left_anti")
+                return join(lost, self.keys_after(lookup, lost), own, theirs)
+            case _:
+                assert_never(rule)
+
+    def with_holders(self, found: ViolatingRows) -> DataFrame:
+        """Returns all rows that an error shows: with rows that want a key, the stored rows that have it."""
+        rule = found.rule
+        columns = names_of(range(len(rule.table.columns)))
+        rows = found.rows.select(*columns)
+        stored = self.stored(rule.table.name.lower()).segments
+        if not isinstance(rule, UniqueKey) or not stored:
+            return rows
+        own = names_of(rule.columns)
+        held = self.context.read(self.schema(rule.table), list(stored)).unionByName(self.deleted(rule.table))
+        left = join(held, rows, own, own).groupBy(*columns).agg(F.sum(W).alias("n")).where(F.col("n") > 0)
+        return left.select(*columns).unionByName(rows)
+
+    # --- what files say ------------------------------------------------------------------------------------
+
+    def is_satisfied(self, rule: Rule) -> bool:
+        """Returns whether the files of the changes show that they satisfy the rule; no job runs."""
+        name = rule.table.name.lower()
+        match rule:
+            case NotNull(_, i):
+                return not self.can_be_null(name, f"c{i}")
+            case MaxLength() | Satisfies() | References():
+                return False
+            case RowExists() | Unreferenced():
+                return self.engine.only_inserts(self.deltas[name])
+            case UniqueKey(_, _, _, columns):
+                return not self.stored(name).segments and self.has_unique_keys(name, names_of(columns))
+            case _:
+                assert_never(rule)
+
+    def has_unique_keys(self, name: str, columns: Sequence[str]) -> bool:
+        """Returns whether the changes have each key once, because they are sorted by it."""
+        segment = self.deltas[name]
+        weights = [r for file in segment.files for r in self.engine.reader.footer(file).range(W)]
+        once = all(r is not None and r[1] is not None and r[1] <= 1 for r in weights)
+        return once and rising(self.engine.folder, segment, columns)
+
+    def can_be_null(self, name: str, column: str) -> bool:
+        """Returns whether a column of the changes can hold NULLs, by what the footers of their files say."""
+        footers = [self.engine.reader.footer(file) for file in self.deltas[name].files]
+        if any(f.place(column) is None for f in footers):
+            return True
+        return any(r is None or r[2] for f in footers for r in f.range(column))
+
+    # --- frames --------------------------------------------------------------------------------------------
 
     def schema(self, table: Table) -> Schema:
         return row_schema([c.type for c in table.columns])
@@ -96,117 +172,66 @@ class Checks:
     def delta(self, table: Table) -> DataFrame:
         return self.context.read(self.schema(table), [self.deltas[table.name.lower()]])
 
-    def deletes(self, table: Table) -> bool:
-        return not self.engine.only_inserts(self.deltas[table.name.lower()])
+    def inserted(self, table: Table) -> DataFrame:
+        return self.delta(table).where(F.col(W) > 0)
 
-    def after(
-        self, table: Table, columns: Sequence[str], keys: DataFrame, theirs: Sequence[str]
-    ) -> DataFrame:
-        """Under each of these keys that the table will have: `columns`, and `n`, how many rows."""
-        name = table.name.lower()
-        segments = [*self.stored(name).segments]
-        if name in self.deltas:
-            segments.append(self.deltas[name])
+    def deleted(self, table: Table) -> DataFrame:
+        return self.delta(table).where(F.col(W) < 0)
+
+    def counts_after(self, lookup: Lookup, rows: DataFrame) -> DataFrame:
+        """Returns, for each of the rows' keys, the columns and `n`, how many rows of a table have it after the change."""
+        name, columns = lookup.table.name.lower(), names_of(lookup.columns)
+        stored = list(self.stored(name).segments)
+        segments = [*stored, self.deltas[name]] if name in self.deltas else stored
         if not segments:
-            return self.engine.session.createDataFrame([], self.schema(table)).select(
-                *columns, F.col(W).alias("n")
-            )
-        rows = self.context.read(self.schema(table), segments)
-        if self.stored(name).segments:
-            rows = self.near(rows, keys, columns, theirs)
-        counted = rows.groupBy(*columns).agg(F.sum(W).alias("n"))
-        return counted.where(F.col("n") != 0)
+            empty = self.engine.session.createDataFrame([], self.schema(lookup.table))
+            return empty.select(*columns, F.col(W).alias("n"))
+        found = self.context.read(self.schema(lookup.table), segments)
+        if stored:
+            found = join(found, rows, columns, names_of(lookup.keys))
+        return found.groupBy(*columns).agg(F.sum(W).alias("n"))
 
-    def rules(self, table: Table) -> Iterator[tuple[str, str, Column]]:
-        """Conditions that no row may satisfy: (constraint, what is wrong, condition)."""
-        names = [c.name for c in table.columns]
-        required = {i for i, c in enumerate(table.columns) if not c.nullable}
-        if table.primary_key:
-            required |= set(places(table, table.primary_key.columns))
-        for i in sorted(required):
-            if not self.nulls(table, f"c{i}"):
-                continue
-            yield f"{names[i]} NOT NULL", f"{names[i]} must not be NULL", F.col(f"c{i}").isNull()
-        for i, c in enumerate(table.columns):
-            if isinstance(c.type, String) and c.type.length is not None:
-                what = f"{c.name} is longer than {c.type.length}"
-                yield f"{c.name} {c.type}", what, F.length(f"c{i}") > c.type.length
-        scope = {name: F.col(f"c{i}") for i, name in enumerate(names)}
-        for check in table.checks:
-            yield check.name, f"CHECK ({check.text}) is false", ~column(check.condition, scope)
-
-    def told_apart(self, table: Table, columns: Sequence[str]) -> bool:
-        """Whether the changes by themselves certainly have each key once."""
-        segment = self.deltas[table.name.lower()]
-        weights = [r for file in segment.files for r in self.engine.reader.footer(file).range(W)]
-        once = all(r is not None and r[1] is not None and r[1] <= 1 for r in weights)
-        return once and rising(self.engine.folder, segment, columns)
-
-    def nulls(self, table: Table, column: str) -> bool:
-        """Whether a column of the changes can hold NULLs, by what their files say."""
-        segment = self.deltas[table.name.lower()]
-        footers = [self.engine.reader.footer(file) for file in segment.files]
-        if any(f.place(column) is None for f in footers):
-            return True
-        return any(r is None or r[2] for f in footers for r in f.range(column))
-
-    def keys(self, table: Table) -> Iterator[Violation]:
-        touched = self.delta(table)
-        own = [f"c{i}" for i in range(len(table.columns))]
-        if self.deletes(table):
-            gone = self.after(table, own, touched.where(F.col(W) < 0), own).where(F.col("n") < 0)
-            yield Violation(table, "existing row", "there is no such row to delete", gone)
-        declared = ([table.primary_key] if table.primary_key else []) + list(table.unique)
-        alone = not self.stored(table.name.lower()).segments
-        for key in declared:
-            columns = [f"c{i}" for i in places(table, key.columns)]
-            if alone and self.told_apart(table, columns):
-                continue
-            come = touched.where(F.col(W) > 0)
-            twice = self.after(table, columns, come, columns).where(F.col("n") > 1)
-            for c in columns:
-                twice = twice.where(F.col(c).isNotNull())
-            bad = self.near(come, twice, columns, columns)
-            kind = "PRIMARY KEY" if key is table.primary_key else "UNIQUE"
-            what = f"{kind} ({', '.join(key.columns)}) occurs more than once"
-            yield Violation(table, key.name, what, bad)
-
-    def children(self, table: Table, reference: ForeignKey) -> Violation:
-        """Inserted rows whose parent is not there."""
-        parent = self.tables[reference.parent.lower()]
-        own = [f"c{i}" for i in places(table, reference.columns)]
-        theirs = [f"c{i}" for i in places(parent, reference.parent_columns)]
-        rows = self.delta(table).where(F.col(W) > 0)
-        for c in own:
-            rows = rows.where(F.col(c).isNotNull())
-        bad = self.near(rows, self.after(parent, theirs, rows, own), own, theirs, "left_anti")
-        what = f"FOREIGN KEY ({', '.join(reference.columns)}) refers to no row of {parent.name}"
-        return Violation(table, reference.name, what, bad)
-
-    def parents(self, table: Table, child: Table, reference: ForeignKey) -> Violation:
-        """Deleted keys to which rows still refer."""
-        own = [f"c{i}" for i in places(table, reference.parent_columns)]
-        theirs = [f"c{i}" for i in places(child, reference.columns)]
-        deleted = self.delta(table).where(F.col(W) < 0)
-        gone = self.near(deleted, self.after(table, own, deleted, own), own, own, "left_anti")
-        bad = self.near(gone, self.after(child, theirs, gone, own), own, theirs)
-        what = f"rows of {child.name} still refer to it by FOREIGN KEY ({', '.join(reference.columns)})"
-        return Violation(table, reference.name, what, bad)
-
-    def near(
-        self,
-        rows: DataFrame,
-        keys: DataFrame,
-        own: Sequence[str],
-        theirs: Sequence[str],
-        how: str = "left_semi",
-    ) -> DataFrame:
-        """Rows whose columns are (or are not) among the keys; NULL equals NULL."""
-        other = keys.select(*(F.col(t).alias(f"k{i}") for i, t in enumerate(theirs)))
-        on = same([F.col(c) for c in own], [F.col(f"k{i}") for i in range(len(own))])
-        return rows.join(other, on, how)
+    def keys_after(self, lookup: Lookup, rows: DataFrame) -> DataFrame:
+        """Returns those of the rows' keys that a table has after the change."""
+        return self.counts_after(lookup, rows).where(F.col("n") > 0)
 
 
-def places(table: Table, columns: Sequence[str]) -> list[int]:
-    found = {c.name.lower(): i for i, c in enumerate(table.columns)}
-    return [found[name.lower()] for name in columns]
+def is_violated(rule: RowRule) -> Column:
+    """Returns the condition that is true of a row that violates the rule."""
+    match rule:
+        case NotNull(_, i):
+            return F.col(f"c{i}").isNull()
+        case MaxLength(_, i, length):
+            return F.length(f"c{i}") > length
+        case Satisfies(table, check):
+            return ~column(check.condition, {c.name: F.col(f"c{i}") for i, c in enumerate(table.columns)})
+        case _:
+            assert_never(rule)
+
+
+def counts(frames: Sequence[DataFrame]) -> Iterator[tuple[int, int]]:
+    """Returns the positions of frames that have rows, and how many: one job."""
+    if not frames:
+        return
+    numbered = [
+        frame.agg(F.count(F.lit(1)).alias("n")).select(F.lit(i).alias("i"), "n")
+        for i, frame in enumerate(frames)
+    ]
+    for row in reduce(DataFrame.union, numbered).where(F.col("n") > 0).orderBy("i").collect():
+        yield row["i"], row["n"]
+
+
+def join(
+    rows: DataFrame, keys: DataFrame, own: Sequence[str], theirs: Sequence[str], how: str = "left_semi"
+) -> DataFrame:
+    """Returns the rows whose columns are (or are not) among the keys; NULL equals NULL."""
+    other = keys.select(*(F.col(t).alias(f"k{i}") for i, t in enumerate(theirs)))
+    on = same([F.col(c) for c in own], [F.col(f"k{i}") for i in range(len(own))])
+    return rows.join(other, on, how)
+
+
+def drop_nulls(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """Returns the rows in which none of these columns is NULL."""
+    for name in columns:
+        rows = rows.where(F.col(name).isNotNull())
+    return rows

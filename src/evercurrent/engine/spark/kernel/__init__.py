@@ -1,7 +1,7 @@
 """One batch on the driver: generated code over the delta, lookups by key, functions of touched groups.
 
 batch                A small transaction, by the driver alone
-constraint_precheck  whether changes may stand beside the stored rows, judged by columns
+constraint_precheck  whether changes satisfy all rules, found out by columns
 entries              the entries of one state in the driver's hands
 entry_columns        what is read of entries, by position
 first_rows           the head of a state

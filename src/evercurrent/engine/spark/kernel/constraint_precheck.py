@@ -1,37 +1,58 @@
-"""Whether changes may stand beside the stored rows, judged by columns: for changes that the driver holds as Arrow tables.
+"""Whether changes that the driver holds as Arrow tables satisfy all rules: the rules of `catalog.rules`, compiled over columns.
 
-Law (see `rows.constraints`): the stored rows satisfy every constraint, so only what a change touches can break one. Here
-nobody asks which row is to blame: `stands` says that nothing is amiss, or that something may be, and then rows are
-judged one by one. So it may be wrong in one direction only.
+Law. `is_satisfied(rule)` implies that rows, looked at one by one, satisfy the rule (see `rows.violations`). It does not say
+which row violates one: where it is False, rows are validated one by one. So it can be wrong in one direction only.
 
-    a key            of stored rows and change together, each key is there at most once, each row 0 or 1 times
-    a reference      of each key that inserted rows refer to, the parent has a row
-    a deleted key    no row refers to it
+    RowExists      stored rows and change together, each row is there 0 times or more often
+    UniqueKey      stored rows and change together, each key is there at most once
+    References     of each key that inserted rows refer to, the parent has a row
+    Unreferenced   of each key that no row has after the change, no child has one
 
-What is read of the stored rows are the columns of keys and references, and the digest of a row for the rest of it.
+    stored  id 1, 2    change  id 2: -1, id 3: +1, id 1: +1    sums  1: 2, 2: 0, 3: 1    UniqueKey is not satisfied
+
+Of the stored rows, the columns of keys and references are read, and the digest of a row for the rest of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import assert_never
 
 import numpy
 import pyarrow
 import pyarrow.compute
 
-from evercurrent.catalog.nodes import Table, Unique
+from evercurrent.catalog.nodes import Check, Table
+from evercurrent.catalog.rules import (
+    Lookup,
+    MaxLength,
+    NotNull,
+    References,
+    RowExists,
+    Rule,
+    Satisfies,
+    UniqueKey,
+    Unreferenced,
+    lookup_of,
+    rules_of,
+    table_rules,
+)
 from evercurrent.engine.spark.storage.digests import H
 from evercurrent.engine.spark.storage.entry_reader import EntryReader, filterable
 from evercurrent.engine.spark.storage.file_schema import W
 from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.translate.arrow_columns import arrow_to_rows
+from evercurrent.errors import EvercurrentError
+from evercurrent.term.evaluate import compile_term
+from evercurrent.term.walk import columns_of
 
 
 @dataclass
-class Standing:
-    """Changes of tables (`c0, c1, ..., w`, with digests `h`), by lower-cased names, beside what is stored.
+class ColumnValidation:
+    """Net changes of tables (`c0, c1, ..., w`, with digests `h`), by lower-cased names, beside what is stored.
 
-    Of `trusted` tables only goes what is there.
+    Of `trusted` tables only rows that are there are deleted.
     """
 
     reader: EntryReader
@@ -39,127 +60,132 @@ class Standing:
     stored: Callable[[str], Store]
     deltas: Mapping[str, pyarrow.Table]
     trusted: frozenset[str] = frozenset()
+    _inserted: dict[str, pyarrow.Table] = field(default_factory=dict)
+    _sums: dict[str, pyarrow.Table] = field(default_factory=dict)
 
-    def stands(self) -> bool:
-        """Whether keys and references certainly hold after the changes."""
-        return all(self.keys(name) and self.parents(name) and self.children(name) for name in self.deltas)
+    def all_satisfied(self) -> bool:
+        """Returns whether the changes certainly satisfy all rules."""
+        return all(map(self.is_satisfied, rules_of(self.tables, self.deltas)))
 
-    # --- keys ----------------------------------------------------------------------------------------------
+    def is_satisfied(self, rule: Rule) -> bool:
+        """Returns whether the changes certainly satisfy a rule, given that they satisfy those before it."""
+        name = rule.table.name.lower()
+        delta = self.deltas[name]
+        match rule:
+            case NotNull(_, i):
+                return not delta.column(f"c{i}").null_count
+            case MaxLength(_, i, length):
+                lengths = pyarrow.compute.utf8_length(self.inserted(name).column(f"c{i}"))
+                return (pyarrow.compute.max(lengths).as_py() or 0) <= length
+            case Satisfies(table, check):
+                return is_never_false(table, check, self.inserted(name))
+            case RowExists(table):
+                if table.primary_key is None:
+                    return name in self.trusted
+                return within(self.rows_after(table).column(W), low=0)
+            case UniqueKey(table, _, place, columns):
+                own = names_of(columns)
+                if place == 0:
+                    return within(add_up(self.rows_after(table), own).column(W), high=1)
+                changed = drop_nulls(delta, own)
+                return within(add_up(self.with_stored(table, own, changed), own).column(W), high=1)
+            case References():
+                lookup = lookup_of(rule)
+                wanted = drop_nulls(self.inserted(name), names_of(lookup.keys))
+                return not self.keys_after(lookup, wanted, present=False).num_rows
+            case Unreferenced(References(parent_columns=columns)):
+                deleted = delta.filter(pyarrow.compute.less(delta.column(W), 0))
+                deleted = drop_nulls(deleted, names_of(columns))
+                lost = self.keys_after(Lookup(rule.table, columns, False, columns), deleted, present=False)
+                return not self.keys_after(lookup_of(rule), lost, present=True).num_rows
+            case _:
+                assert_never(rule)
 
-    def keys(self, name: str) -> bool:
-        table, delta = self.tables[name], self.deltas[name]
-        if table.primary_key is None:
-            if name not in self.trusted:
-                return False
-        elif not self.primary(table, table.primary_key, delta):
-            return False
-        return all(self.unique(table, key) for key in table.unique)
+    def inserted(self, name: str) -> pyarrow.Table:
+        if name not in self._inserted:
+            delta = self.deltas[name]
+            self._inserted[name] = delta.filter(pyarrow.compute.greater(delta.column(W), 0))
+        return self._inserted[name]
 
-    def primary(self, table: Table, key: Unique, delta: pyarrow.Table) -> bool:
-        """Each row is there once or not at all, each key too; what goes was there."""
-        own = columns_of(table, key.columns)
-        both = pyarrow.concat_tables([self.under(table, own, delta, H), delta.select([*own, H, W])])
-        rows = summed(both, [*own, H])
-        if not within(rows.column(W), 0, 1):
-            return False
-        there = rows.filter(pyarrow.compute.equal(rows.column(W), 1))
-        return bool(summed(there, own).num_rows == there.num_rows)
+    def rows_after(self, table: Table) -> pyarrow.Table:
+        """Returns how often each row under a changed primary key is there after the change."""
+        name = table.name.lower()
+        if name not in self._sums:
+            assert table.primary_key is not None
+            own = names_of(lookup_of(RowExists(table)).columns)
+            self._sums[name] = add_up(self.with_stored(table, own, self.deltas[name], H), [*own, H])
+        return self._sums[name]
 
-    def unique(self, table: Table, key: Unique) -> bool:
-        own = columns_of(table, key.columns)
-        delta = known(self.deltas[table.name.lower()], own)
-        both = pyarrow.concat_tables([self.under(table, own, delta), delta.select([*own, W])])
-        return within(summed(both, own).column(W), 0, 1)
+    def keys_after(self, lookup: Lookup, rows: pyarrow.Table, *, present: bool) -> pyarrow.Table:
+        """Returns the keys of some changed rows that a table has, or has not, after the changes; by the names of the rows."""
+        own, theirs = names_of(lookup.keys), names_of(lookup.columns)
+        keys = distinct(rows.select(own))
+        if not keys.num_rows:
+            return keys
+        there = self.with_stored(lookup.table, theirs, keys.rename_columns(theirs), change=True)
+        there = add_up(there, theirs)
+        there = there.filter(pyarrow.compute.greater(there.column(W), 0))
+        return keys.join(there, own, theirs, join_type="left semi" if present else "left anti")
 
-    # --- references ----------------------------------------------------------------------------------------
+    def with_stored(
+        self, table: Table, own: Sequence[str], keys: pyarrow.Table, *more: str, change: bool = False
+    ) -> pyarrow.Table:
+        """Returns, of the stored rows under these keys and of the changed rows, the key columns, `more` and the weight.
 
-    def parents(self, name: str) -> bool:
-        """Inserted rows have their parents."""
-        table, delta = self.tables[name], self.deltas[name]
-        for reference in table.foreign_keys:
-            parent = self.tables[reference.parent.lower()]
-            own = columns_of(table, reference.columns)
-            theirs = columns_of(parent, reference.parent_columns)
-            come = known(delta.filter(pyarrow.compute.greater(delta.column(W), 0)), own)
-            wanted = distinct(come.select(own).rename_columns(theirs))
-            if wanted.num_rows and self.after(parent, theirs, wanted).num_rows < wanted.num_rows:
-                return False
-        return True
-
-    def children(self, name: str) -> bool:
-        """No row refers to a key that goes."""
-        table, delta = self.tables[name], self.deltas[name]
-        gone = delta.filter(pyarrow.compute.less(delta.column(W), 0))
-        if not gone.num_rows:
-            return True
-        for child in self.tables.values():
-            for reference in child.foreign_keys:
-                if reference.parent.lower() != name:
-                    continue
-                own = columns_of(table, reference.parent_columns)
-                theirs = columns_of(child, reference.columns)
-                left = without(distinct(gone.select(own)), self.after(table, own, gone), own)
-                if left.num_rows and self.after(child, theirs, left.rename_columns(theirs)).num_rows:
-                    return False
-        return True
-
-    def after(self, table: Table, own: Sequence[str], keys: pyarrow.Table) -> pyarrow.Table:
-        """Those of the keys that the table has after the changes."""
-        parts = [self.under(table, own, keys)]
-        delta = self.deltas.get(table.name.lower())
-        if delta is not None:
-            parts.append(delta.select([*own, W]))
-        rows = summed(pyarrow.concat_tables(parts), own)
-        rows = rows.filter(pyarrow.compute.greater(rows.column(W), 0))
-        return distinct(keys.select(own)).join(rows, list(own), join_type="left semi")
-
-    # --- what is stored ------------------------------------------------------------------------------------
-
-    def under(self, table: Table, own: Sequence[str], keys: pyarrow.Table, *more: str) -> pyarrow.Table:
-        """Of the stored rows under these keys the key columns, `more`, and the weight; other rows may come along."""
+        The changed rows are `keys` themselves, or with `change` those of the table. Other stored rows may be among them.
+        """
+        name, columns = table.name.lower(), [*own, *more, W]
         types = [c.type for c in table.columns]
-        store = self.stored(table.name.lower())
-        return self.reader.columns(store, types, own, keys, [*own, *more, W])
+        parts = [self.reader.columns(self.stored(name), types, own, keys, columns)]
+        changed = self.deltas.get(name) if change else keys
+        return pyarrow.concat_tables([*parts, changed.select(columns)] if changed is not None else parts)
 
 
-def judgeable(tables: Mapping[str, Table], name: str, *, trusted: bool = False) -> bool:
-    """Whether the constraints of a table can be judged here: by its key, and by columns that Arrow compares as we do."""
+def can_validate(tables: Mapping[str, Table], name: str, *, trusted: bool = False) -> bool:
+    """Returns whether the rules of a table can be decided here: by its key, and by columns that Arrow compares as we do."""
     table = tables[name]
     if table.primary_key is None and not trusted:
         return False
-    used = {c for u in (table.primary_key, *table.unique) if u is not None for c in u.columns}
-    used |= {c for f in table.foreign_keys for c in f.columns}
-    used |= {
-        c
-        for t in tables.values()
-        for f in t.foreign_keys
-        if f.parent.lower() == name
-        for c in f.parent_columns
-    }
-    lower = {c.lower() for c in used}
-    return all(filterable(c.type) for c in table.columns if c.name.lower() in lower)
+    used: set[int] = set()
+    for rule in table_rules(tables, [name]):
+        if not isinstance(rule, RowExists) or not trusted:
+            used.update(lookup_of(rule).keys)
+    return all(filterable(table.columns[i].type) for i in used)
 
 
-def columns_of(table: Table, names: Sequence[str]) -> list[str]:
-    places = {c.name.lower(): i for i, c in enumerate(table.columns)}
-    return [f"c{places[n.lower()]}" for n in names]
+def is_never_false(table: Table, check: Check, rows: pyarrow.Table) -> bool:
+    """Returns whether a condition is not FALSE for any row; only the columns that it reads become values of Python."""
+    read = {c.name for c in columns_of(check.condition)}
+    used = [(i, c) for i, c in enumerate(table.columns) if c.name in read]
+    condition = compile_term(check.condition, [c.name for _, c in used])
+    chosen = rows.select([*names_of([i for i, _ in used]), W])
+    try:
+        return all(
+            condition(row) is not False for row, _ in arrow_to_rows([c.type for _, c in used], chosen, W)
+        )
+    except EvercurrentError:
+        return False
 
 
-def summed(table: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
-    """The weights of equal keys added up."""
+def names_of(columns: Sequence[int]) -> list[str]:
+    return [f"c{i}" for i in columns]
+
+
+def add_up(table: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
+    """Returns each key once, with the sum of its weights."""
     sums = table.group_by(list(keys)).aggregate([(W, "sum")])
     return sums.rename_columns([W if n == f"{W}_sum" else n for n in sums.column_names])
 
 
-def netted(rows: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
-    """Rows that some columns tell apart, each once with the sum of its weights; what comes and goes is not there.
+def consolidate_rows(rows: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
+    """Returns each row once, with the sum of its weights if that is not zero. `keys` identify a row.
 
-    >>> netted(pyarrow.table({"k": [1, 2, 1], "v": ["a", "b", "a"], W: [1, 1, -1]}), ["k"]).to_pylist()
+    >>> consolidate_rows(pyarrow.table({"k": [1, 2, 1], "v": ["a", "b", "a"], W: [1, 1, -1]}), ["k"]).to_pylist()
     [{'k': 2, 'v': 'b', 'w': 1}]
     """
     places = numpy.arange(rows.num_rows)
-    told = rows.select([*keys, W]).append_column("place", pyarrow.array(places))
-    sums = told.group_by(list(keys)).aggregate([("place", "min"), (W, "sum")])
+    numbered = rows.select([*keys, W]).append_column("place", pyarrow.array(places))
+    sums = numbered.group_by(list(keys)).aggregate([("place", "min"), (W, "sum")])
     if sums.num_rows == rows.num_rows:
         return rows
     sums = sums.filter(pyarrow.compute.not_equal(sums.column(f"{W}_sum"), 0))
@@ -171,19 +197,15 @@ def distinct(table: pyarrow.Table) -> pyarrow.Table:
     return table.group_by(table.column_names).aggregate([])
 
 
-def without(table: pyarrow.Table, other: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
-    return table.join(other.select(list(keys)), list(keys), join_type="left anti")
-
-
-def known(table: pyarrow.Table, columns: Sequence[str]) -> pyarrow.Table:
-    """The rows in which none of these columns is NULL."""
+def drop_nulls(table: pyarrow.Table, columns: Sequence[str]) -> pyarrow.Table:
+    """Returns the rows in which none of these columns is NULL."""
     for name in columns:
         table = table.filter(table.column(name).is_valid())
     return table
 
 
-def within(weights: pyarrow.ChunkedArray, low: int, high: int) -> bool:
+def within(weights: pyarrow.ChunkedArray, low: int | None = None, high: int | None = None) -> bool:
     if not len(weights):
         return True
     found = pyarrow.compute.min_max(weights).as_py()
-    return bool(low <= found["min"] and found["max"] <= high)
+    return (low is None or low <= found["min"]) and (high is None or found["max"] <= high)
