@@ -44,7 +44,9 @@ class TableChange:
         some_deleted = len(inserted) < len(weights)
         self.deleted = deleted = [row for row, w in weights.items() if w < 0] if some_deleted else []
         primary = store.primary
-        rows = count_patch(store.rows, weights) if primary is None else self._claim(primary, inserted, deleted)
+        rows = (
+            count_patch(store.rows, weights) if primary is None else self._claim(primary, inserted, deleted)
+        )
         self.patches = patches = [rows]  # and those of other keys, as in `Store.declared`
         for index in store.keys:
             patches.append(self._claim(index, index.keyed_rows(inserted), index.keyed_rows(deleted)))

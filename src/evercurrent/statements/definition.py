@@ -8,12 +8,12 @@ from __future__ import annotations
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import all_dependants
 from evercurrent.catalog.nodes import Assertion, ForeignKey, Table, View
+from evercurrent.catalog.rules import parent_key
 from evercurrent.data.types import Decimal, Float, Integer, String, Type
 from evercurrent.data.values import give_out
 from evercurrent.errors import ConstraintError, QueryError
 from evercurrent.rows.conversion import RowReader
 from evercurrent.rows.row_rules import RowRules
-from evercurrent.catalog.rules import parent_key
 from evercurrent.statements.redefinition import redefine_dependants
 from evercurrent.term.evaluate import compile_term
 
@@ -140,7 +140,4 @@ def _defaults(table: Table) -> tuple[object, ...]:
 
 def rules_of(catalog: Catalog) -> dict[str, RowRules]:
     """Returns the rules that each row of a table satisfies on its own, by the table's lower-cased name."""
-    return {
-        key: RowRules(t)
-        for key, t in catalog.tables.items()
-    }
+    return {key: RowRules(t) for key, t in catalog.tables.items()}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.nodes import Table as TableNode
 from evercurrent.catalog.nodes import View as ViewNode
-from evercurrent.data.showing import show_value
 from evercurrent.catalog.rules import positions
+from evercurrent.data.showing import show_value
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.storage.delta_tables import table_of
 from evercurrent.engine.spark.storage.files import Segment

@@ -86,9 +86,10 @@ class ColumnValidation:
             case UniqueKey(table, _, place, columns):
                 own = names_of(columns)
                 if place == 0:
-                    return within(add_up(self.rows_after(table), own).column(W), high=1)
-                changed = drop_nulls(delta, own)
-                return within(add_up(self.with_stored(table, own, changed), own).column(W), high=1)
+                    rows = self.rows_after(table)
+                else:
+                    rows = self.with_stored(table, own, drop_nulls(delta, own))
+                return within(add_up(drop_nulls(rows, own), own).column(W), high=1)
             case References():
                 lookup = lookup_of(rule)
                 wanted = drop_nulls(self.inserted(name), names_of(lookup.keys))
@@ -200,7 +201,8 @@ def distinct(table: pyarrow.Table) -> pyarrow.Table:
 def drop_nulls(table: pyarrow.Table, columns: Sequence[str]) -> pyarrow.Table:
     """Returns the rows in which none of these columns is NULL."""
     for name in columns:
-        table = table.filter(table.column(name).is_valid())
+        if table.column(name).null_count:
+            table = table.filter(table.column(name).is_valid())
     return table
 
 
