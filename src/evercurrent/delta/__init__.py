@@ -1,7 +1,7 @@
 """From plans to maintenance programs: the three ways to maintain, by addition, by key and by fixpoint.
 
 aggregates   an aggregate as accumulators that add up and a term that reads them
-analyses     analyses
+analyses     analyses of programs: deferral, dropped counts, levels, loops, fills
 analysis     what the rules of a feed need to know about its block
 blocks       joins of relations in normal form: what addition can maintain
 combine      blocks made of blocks
@@ -14,9 +14,9 @@ identities   join a delta with materialized identities
 interpret    the meaning of programs, word for word; an oracle
 keyed        groups, their states, and the functions that are read of them
 lookups      in which order, and by which columns, the other sources of a block are looked up
-naive        before, after, subtract: the evidently right derivation; another
+naive        before, after, subtract: the evidently right derivation; an oracle
 program      the program language: the contract between the compiler and the engines
 rederive     delete and rederive
 states       the states that rules look up
-terms        what rules read and bind
+terms        the terms that rules read and bind
 """

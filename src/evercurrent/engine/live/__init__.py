@@ -2,21 +2,21 @@
 
 amounts           what one row adds to the accumulators of a cell, as source
 borrowed_lookups  looking up a borrowed state (see `borrowed_states`) in a fast trigger, as source
-borrowed_states   states that are not kept, because whoever owns the rows can be asked
+borrowed_states   states that are not stored, because the owner of the rows can be asked
 changes           the change of one entry of a keyed relation in a fast trigger
 core              one loaded program
-emit              A program as Python source
+emit              a program as Python source
 engine            the live engine
 keyed             the output of one entry of a state, as source
 layout            how a state is laid out in dictionaries
-paths             what a rule adds to, and how its indexes and sorted groups follow, as source
-plan              what of a program has to run, given who looks on
+paths             what a rule adds to, with its indexes and sorted groups, as source
+plan              which parts of a program have to run, given the watched relations
 reads             looking a state up, as source
-rules             A rule as nested ifs and fors, steps in the order given
+rules             a rule as nested ifs and fors, in the order of its steps
 runtime           what generated code calls
 scope             the names in scope while a rule of the live engine is written
-share             rules that begin alike share their beginning
-steps             what can be said of rules before they are written
+share             rules with equal first steps share them
+steps             properties of rules that are known before they are written
 triggers          the fast triggers as Python source
 variant           the compiled functions for one set of watched relations
 writes            adding to a state, as source

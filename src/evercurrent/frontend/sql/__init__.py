@@ -18,14 +18,14 @@ names        places in a text, suggestions, names without duplicates
 naming       what columns without an alias are called
 ordering     ORDER BY, LIMIT, OFFSET
 parameters   ? and :name
-parse        the doors: parse_statement, parse_script, parse_query, parse_expression
+parse        the entry points: parse_statement, parse_script, parse_query, parse_expression
 queries      any query: WITH and the dispatch between the above
 recursion    WITH RECURSIVE to fixpoints
 results      what reading a query gives
 scope        which columns and relations a name can mean
 select       one SELECT block
 setops       UNION, INTERSECT, EXCEPT, VALUES
-sources      what stands in FROM
+sources      the items of FROM
 spark_text   the text of a query for Spark's own SQL
 statements   what a statement can be
 subqueries   queries inside expressions
