@@ -17,8 +17,8 @@ from evercurrent.cli.settings import Settings
 from evercurrent.display import bytes_text
 from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.errors import StorageError
+from evercurrent.statements.options import OnViolation
 from evercurrent.statements.run_record import HEADER, RIGHT, RunRecord, row_of
-from evercurrent.warehouse.changes.apply import OnViolation
 from evercurrent.warehouse.changes.quarantine import TABLE
 from evercurrent.warehouse.database import Warehouse
 from evercurrent.warehouse.integrity.check import check as check_files

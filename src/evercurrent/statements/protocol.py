@@ -186,6 +186,15 @@ class AnyDatabase(Protocol):
 
     def stats(self) -> Any: ...
 
+    def serve(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        token: str | None = None,
+        writes: bool = True,
+    ) -> Any: ...
+
     def listen(self, progress: Any) -> None: ...
 
     @property

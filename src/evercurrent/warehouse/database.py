@@ -312,6 +312,20 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
             hint="db.explain() says how large they are",
         )
 
+    def serve(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        token: str | None = None,
+        writes: bool = True,
+    ) -> Any:
+        """Not possible on Spark: views are published as Delta tables instead."""
+        raise UnsupportedError(
+            "serve() needs a database inside this process: on Spark views are published as Delta tables",
+            hint="db.publish says where; readers open the Delta table",
+        )
+
     # --- versions ------------------------------------------------------------------------------------------
 
     @property

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
@@ -20,7 +20,9 @@ from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.store_names import StoreName, aside_store, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConstraintError, QueryError
+from evercurrent.rows.arguments import require_choice
 from evercurrent.rows.readers import changes_of, frame_columns
+from evercurrent.statements.options import ON_VIOLATION, OnViolation
 from evercurrent.statements.run_record import RunRecord
 from evercurrent.warehouse.changes import bulk, columns
 from evercurrent.warehouse.changes.assertion_trials import UNITS
@@ -43,14 +45,12 @@ from evercurrent.warehouse.handles import locate_all
 if TYPE_CHECKING:
     from evercurrent.warehouse.database import Warehouse
 
-OnViolation = Literal["refuse", "quarantine"]
 COLUMN_ROWS = 4_000_000
 """Arrow tables of at most so many rows are taken in by the driver, by columns."""
 
 
 def require_known(on_violation: str) -> None:
-    if on_violation not in ("refuse", "quarantine"):
-        raise QueryError(f"there is no on_violation={on_violation!r}", hint="there is refuse and quarantine")
+    require_choice(on_violation, ON_VIOLATION, "on_violation")
 
 
 # --- small feeds -------------------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ from evercurrent.engine.spark.sources.changes import change_of
 from evercurrent.engine.spark.sources.nodes import Change
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.errors import QueryError
+from evercurrent.statements.options import OnViolation
 from evercurrent.statements.run_record import RunRecord
-from evercurrent.warehouse.changes.apply import OnViolation, take_in_sources
+from evercurrent.warehouse.changes.apply import take_in_sources
 from evercurrent.warehouse.changes.quarantine import ensure, plus_aside
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions.sources import follow_columns, sources_of
