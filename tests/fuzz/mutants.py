@@ -153,14 +153,14 @@ TRANSACTIONS = (
     ),
     Mutant(
         "a parent may leave its children",
-        "if key not in patch.after and counts.get(key)]",
-        "if key not in patch.after and counts.get(key) and not patch.after]",
+        "if any(key not in patch.after and counts.get(key) for key in patch.before):",
+        "if any(key not in patch.after and counts.get(key) and not patch.after for key in patch.before):",
         ("views",),
     ),
     Mutant(
         "a key may be there twice",
-        "        if free and len(after) == len(inserted) and not",
-        "        if len(after) == len(inserted) and not",
+        "        if not free or len(after) < len(inserted) or (",
+        "        if len(after) < len(inserted) or (",
         ("views",),
     ),
     Mutant(
