@@ -12,7 +12,7 @@ import pytest
 import evercurrent as ec
 from evercurrent.engine.spark import engine
 from evercurrent.engine.spark.jobs import fill
-from evercurrent.engine.spark.jobs.fill import scattered
+from evercurrent.engine.spark.jobs.fill import mostly_distinct
 from evercurrent.engine.spark.storage import mapped_copy, segments
 from evercurrent.warehouse.database import Warehouse
 from evercurrent.warehouse.definitions import fill_stores
@@ -101,10 +101,10 @@ def test_rows_are_added_up_before_or_after_they_travel(
     answers: dict[tuple[str, ...], bool] = {}
 
     def told(frame: Any, keys: Any, rows: float) -> bool:
-        answers[tuple(keys)] = scattered(frame, keys, rows)
+        answers[tuple(keys)] = mostly_distinct(frame, keys, rows)
         return answers[tuple(keys)]
 
-    monkeypatch.setattr(fill, "scattered", told)
+    monkeypatch.setattr(fill, "mostly_distinct", told)
     db.execute("CREATE VIEW kinds AS SELECT kind, sum(price) AS total FROM line GROUP BY kind")
     assert answers == {("c0",): False}, "seven kinds are left of all rows"
     answers.clear()

@@ -1,7 +1,7 @@
 """The engine: a folder, a log, a session, and programs run over them.
 
-A transaction of few rows is run by the driver alone (`driver`); one that turns out to need more than the driver should
-hold, or that brings many rows, is run by Spark (`run`). Both give the same segments; `Report` says which ran and why.
+A transaction of few rows is run by the driver alone (`kernel.batch`); one that turns out to need more than the driver should
+hold, or that brings many rows, is run by Spark (`jobs.transaction`). Both write the same segments; `Report` says which ran and why.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from evercurrent.engine.spark.kernel.constraint_precheck import consolidate_rows
 from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.private_session import private, tune
 from evercurrent.engine.spark.storage.digests import H, digestible
-from evercurrent.engine.spark.storage.entry_reader import EntryReader, TooLarge, plain_keys, summed
+from evercurrent.engine.spark.storage.entry_reader import EntryReader, TooLarge, consolidate_store, plain_keys
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.storage.log import Log
 from evercurrent.engine.spark.storage.merge_policy import due, outgrown
 from evercurrent.engine.spark.storage.segments import FILE_ROWS, LARGE_ROWS, JobContext
-from evercurrent.engine.spark.storage.sort_order import leading, orders
+from evercurrent.engine.spark.storage.sort_order import orders, row_order
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents, Store
 from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
@@ -172,7 +172,7 @@ class Engine:
     def declare(self, store: StoreName, types: Sequence[Type], key: Sequence[int]) -> None:
         """Keep the rows of a store sorted by the columns at these positions, by which they are told apart."""
         self.keys[store] = tuple(key)
-        self.folder.orders[store] = leading(types, key)
+        self.folder.orders[store] = row_order(types, key)
         self.folder.looked_at.pop(store, None)
         if digestible(types):
             self.folder.digested[store] = tuple(types)
@@ -185,7 +185,7 @@ class Engine:
     ) -> Segment:
         if not entries:
             return EMPTY
-        self.folder.orders.setdefault(store, leading(types))
+        self.folder.orders.setdefault(store, row_order(types))
         names = [f"c{i}" for i in range(len(types))]
         segment = self.folder.write(store, rows_to_arrow(types, names, entries, "w"))
         self.reader.remember(segment, entries)
@@ -195,7 +195,7 @@ class Engine:
         """Write rows `c0, c1, ..., w`, with digests or without."""
         if not table.num_rows:
             return EMPTY
-        self.folder.orders.setdefault(store, leading(types))
+        self.folder.orders.setdefault(store, row_order(types))
         table = self.folder.arranged(store, table)
         segment = self.folder.put(store, table)
         self.reader.remember_table(segment, table)
@@ -250,7 +250,9 @@ class Engine:
             self.folder.orders.setdefault(name, segment.order)
         if store.rows <= MERGED_ROWS and self.strategy != "spark" and plain_keys(schema):
             rows = self.by_digests(name, store, schema)
-            return self.folder.write(name, summed(self.reader, store, schema) if rows is None else rows)
+            return self.folder.write(
+                name, consolidate_store(self.reader, store, schema) if rows is None else rows
+            )
         context = self.job_context(store.rows)
 
         def added_up(frame: DataFrame) -> DataFrame:
@@ -272,7 +274,7 @@ class Engine:
     def compacted(
         self, name: StoreName, store: Store, schema: StructType, *, every: bool = False
     ) -> Store | None:
-        """The same store in fewer segments, if it is time (`tiers`) or in any case; None if it stays as it is."""
+        """The same store in fewer segments, if it is time (`merge_policy`) or in any case; None if it stays as it is."""
         chosen = store.recent if every else due(store)
         if not chosen:
             return None

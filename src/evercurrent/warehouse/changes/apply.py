@@ -13,7 +13,7 @@ import pyarrow
 from evercurrent.data.feeds import CHANGE_TYPE
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.spark.engine import SMALL_ROWS
-from evercurrent.engine.spark.intake.arrow_feeds import taken
+from evercurrent.engine.spark.intake.arrow_feeds import read_feed_rows
 from evercurrent.engine.spark.intake.frames import is_frame, take_in
 from evercurrent.engine.spark.intake.screening import screen
 from evercurrent.engine.spark.storage.files import Segment
@@ -73,7 +73,7 @@ def apply_rows(db: Warehouse, changes: Mapping[str, Any], batch: str | None, beg
 
 def read_feed(db: Warehouse, transaction: Transaction, key: str, feed: Any) -> tuple[list[Row], list[Row]]:
     """The rows that come, and the stored rows that are meant to go."""
-    whole = taken(db._core.catalog.tables[key].fields, feed)
+    whole = read_feed_rows(db._core.catalog.tables[key].fields, feed)
     if whole is not None:
         return whole
     come, gone = changes_of(db._core.readers[key], feed)

@@ -14,7 +14,7 @@ import pyarrow
 
 from evercurrent.catalog.nodes import Table
 from evercurrent.catalog.rules import positions
-from evercurrent.engine.spark.intake.arrow_feeds import typed
+from evercurrent.engine.spark.intake.arrow_feeds import feed_columns
 from evercurrent.engine.spark.kernel.constraint_precheck import (
     ColumnValidation,
     can_validate,
@@ -40,7 +40,7 @@ def segments(core: Core, changes: Mapping[str, Any]) -> dict[str, Segment] | Non
         table = core.catalog.tables[key]
         if not can_validate(core.catalog.tables, key) or table_store(key) not in core.engine.folder.digested:
             return None
-        rows = typed(table.fields, feed)
+        rows = feed_columns(table.fields, feed)
         if rows is None:
             return None
         deltas[key] = net(table, rows.append_column(H, digests(core.table_types(key), rows)))

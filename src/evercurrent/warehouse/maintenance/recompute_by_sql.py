@@ -18,7 +18,7 @@ from evercurrent.engine.spark.own_sql.recompute import (
     QueryText,
     StoredRows,
     change,
-    netted,
+    merge_recent,
     register,
 )
 from evercurrent.engine.spark.storage.files import Segment
@@ -84,7 +84,7 @@ def computed(
         store = stores.get(table_store(key), Store())
         rows += store.rows
         if table.primary_key is not None:
-            store = netted(engine, table_store(key), store, table.fields)
+            store = merge_recent(engine, table_store(key), store, table.fields)
         named_so[table.name] = StoredRows(store, table.fields, key_of(table))
     for below in views_under(frozenset({name}), catalog):
         own = outlook.said[below.name].text

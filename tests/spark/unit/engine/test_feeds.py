@@ -11,7 +11,7 @@ import pytest
 
 from evercurrent.catalog.nodes import Table, TableColumn
 from evercurrent.data.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, Array, Decimal, String, Timestamp, Type
-from evercurrent.engine.spark.intake.arrow_feeds import taken
+from evercurrent.engine.spark.intake.arrow_feeds import read_feed_rows
 from evercurrent.errors import EvercurrentError
 from evercurrent.rows.conversion import RowReader
 from evercurrent.rows.readers import changes_of
@@ -59,7 +59,7 @@ def test_columns_are_taken_in_as_value_by_value(t: Type, column: pyarrow.Array) 
     reader, fields = fields_of(t)
     feed = feed_of(column)
     come, gone = changes_of(reader, feed)
-    found = taken(fields, feed)
+    found = read_feed_rows(fields, feed)
     assert found is not None
     assert repr(found) == repr((come, reader.many(gone)))
     assert [len(rows) for rows in found] == [1, 2]
@@ -77,7 +77,7 @@ AMISS: list[tuple[Type, pyarrow.Array]] = [
 @pytest.mark.parametrize(("t", "column"), AMISS, ids=str)
 def test_what_is_amiss_is_left_to_the_slow_way(t: Type, column: pyarrow.Array) -> None:
     reader, fields = fields_of(t)
-    assert taken(fields, feed_of(column)) is None
+    assert read_feed_rows(fields, feed_of(column)) is None
     with pytest.raises(EvercurrentError):
         changes_of(reader, feed_of(column))
 
@@ -85,7 +85,7 @@ def test_what_is_amiss_is_left_to_the_slow_way(t: Type, column: pyarrow.Array) -
 def test_a_decimal_beyond_its_precision_is_not_taken_as_it_stands() -> None:
     wide = pyarrow.array([decimal.Decimal("1234567.00")] * 3, pyarrow.decimal128(20, 2))
     lies = pyarrow.Array.from_buffers(pyarrow.decimal128(6, 2), 3, wide.buffers())
-    assert taken(fields_of(PRICE)[1], feed_of(lies)) is None
+    assert read_feed_rows(fields_of(PRICE)[1], feed_of(lies)) is None
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_a_decimal_beyond_its_precision_is_not_taken_as_it_stands() -> None:
     ids=["mappings", "a key", "no kind", "spelling", "unknown", "kind", "null kind", "number"],
 )
 def test_other_feeds_are_left_to_the_slow_way(feed: Any) -> None:
-    assert taken(fields_of(BIGINT)[1], feed) is None
+    assert read_feed_rows(fields_of(BIGINT)[1], feed) is None

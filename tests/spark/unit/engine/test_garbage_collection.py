@@ -6,17 +6,17 @@ import gc
 
 import pytest
 
-from evercurrent.engine.spark.kernel.garbage_collection import YOUNG, collected_rarely
+from evercurrent.engine.spark.kernel.garbage_collection import YOUNG, rare_collection
 
 
 def test_thresholds_come_back() -> None:
     before = gc.get_threshold()
-    with collected_rarely():
-        with collected_rarely():
+    with rare_collection():
+        with rare_collection():
             assert gc.get_threshold() == (YOUNG, *before[1:])
         assert gc.get_threshold() == (YOUNG, *before[1:])
     assert gc.get_threshold() == before
-    with pytest.raises(ValueError, match="x"), collected_rarely():
+    with pytest.raises(ValueError, match="x"), rare_collection():
         raise ValueError("x")
     assert gc.get_threshold() == before
 
@@ -25,7 +25,7 @@ def test_a_collector_that_is_off_stays_off() -> None:
     before = gc.get_threshold()
     gc.set_threshold(0)
     try:
-        with collected_rarely():
+        with rare_collection():
             assert gc.get_threshold()[0] == 0
         assert gc.get_threshold()[0] == 0
     finally:

@@ -14,7 +14,7 @@ from evercurrent.delta.program import Index, Keyed, Program, Ranked, State
 from evercurrent.engine.spark.storage.files import ROW_GROUP, Folder, Segment
 from evercurrent.engine.spark.storage.lookup import Footer, Wanted, find, holding, only
 from evercurrent.engine.spark.storage.merge_policy import FAN, due, outgrown
-from evercurrent.engine.spark.storage.sort_order import leading, orders
+from evercurrent.engine.spark.storage.sort_order import orders, row_order
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.term.nodes import Column, SortKey
 
@@ -123,8 +123,8 @@ def test_in_a_sorted_file_keys_are_found_by_binary_search(tmp_path: Path, seed: 
 
 def test_rows_are_sorted_by_their_key_and_by_what_can_be_sorted() -> None:
     types: list[Type] = [Float(64), STRING, Array(BIGINT), DATE, BIGINT, Decimal(5, 2)]
-    assert leading(types) == ("c1", "c3", "c4")
-    assert leading(types, [4]) == ("c4", "c1", "c3")
+    assert row_order(types) == ("c1", "c3", "c4")
+    assert row_order(types, [4]) == ("c4", "c1", "c3")
 
 
 def test_states_are_sorted_by_what_they_are_looked_up_by() -> None:

@@ -1,8 +1,8 @@
-"""Change feeds that come as Arrow tables, taken in a column at a time.
+"""Change feeds in Arrow tables, read a column at a time.
 
-Law. Where `taken` gives rows, they are those that `rows.readers` gives, which takes in one value after another: a column
-of the very type that files have is taken as it is, any other goes through the same takers. Where anything is amiss `taken`
-and `typed` give None, and the slow way says what it is.
+Law. Where `read_feed_rows` returns rows, they are those that `rows.readers` returns, which reads value by value: a column of
+exactly the type that files have is used as it is, any other goes through the same conversions. Where anything is wrong
+`read_feed_rows` and `feed_columns` return None, and reading value by value raises the error that says what.
 
 >>> from evercurrent.data.types import Decimal, Integer, Member
 >>> fields = [Member("id", Integer(64), False), Member("price", Decimal(6, 2), True)]
@@ -13,7 +13,7 @@ and `typed` give None, and the slow way says what it is.
 ...         "_change_type": ["insert", "delete"],
 ...     }
 ... )
->>> taken(fields, feed)
+>>> read_feed_rows(fields, feed)
 ([(1, 950)], [(2, 125)])
 """
 
@@ -45,9 +45,9 @@ from evercurrent.engine.spark.translate.arrow_columns import arrow_to_rows, enco
 from evercurrent.engine.spark.translate.types import arrow_type, spark_type
 
 
-def taken(fields: Sequence[Member], feed: Any) -> tuple[list[Row], list[Row]] | None:
-    """The rows that come and those that go, if the feed is an Arrow table of whole rows with nothing amiss."""
-    table = typed(fields, feed)
+def read_feed_rows(fields: Sequence[Member], feed: Any) -> tuple[list[Row], list[Row]] | None:
+    """Returns the inserted and the deleted rows, if the feed is an Arrow table of whole, valid rows."""
+    table = feed_columns(fields, feed)
     if table is None:
         return None
     types = [f.type for f in fields]
@@ -56,8 +56,8 @@ def taken(fields: Sequence[Member], feed: Any) -> tuple[list[Row], list[Row]] | 
     return [row for row, _ in arrow_to_rows(types, come, W)], [row for row, _ in arrow_to_rows(types, go, W)]
 
 
-def typed(fields: Sequence[Member], feed: Any) -> pyarrow.Table | None:
-    """The same as columns `c0, c1, ..., w`, as files have them; the weights are 1 and -1, equal rows stand side by side."""
+def feed_columns(fields: Sequence[Member], feed: Any) -> pyarrow.Table | None:
+    """Returns the same as columns `c0, c1, ..., w`, as files have them; the weights are 1 and -1, equal rows stand side by side."""
     if not isinstance(feed, pyarrow.Table):
         return None
     names = [n for n in feed.column_names if n not in PASSED_OVER]
@@ -70,21 +70,21 @@ def typed(fields: Sequence[Member], feed: Any) -> pyarrow.Table | None:
             return None
         comes = pyarrow.compute.is_in(kinds, pyarrow.array(coming, kinds.type))
         weights = pyarrow.compute.if_else(comes, pyarrow.scalar(1, pyarrow.int64()), -1)
-        columns = [stored(f.type, feed.column(f.name)) for f in fields]
+        columns = [encode_column(f.type, feed.column(f.name)) for f in fields]
     except (BadValue, pyarrow.ArrowException):
         return None
     return pyarrow.table([*columns, weights], [*(f"c{i}" for i in range(len(fields))), W])
 
 
-def stored(t: Type, column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray | pyarrow.Array:
+def encode_column(t: Type, column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray | pyarrow.Array:
     """A column as files have it; raises where a value is none of the type."""
-    if alike(t, column):
+    if has_stored_type(t, column):
         column.validate(full=True)
         return column
     return encoded(t, list(map(taker(t), column.to_pylist())))
 
 
-def alike(t: Type, column: pyarrow.ChunkedArray) -> bool:
+def has_stored_type(t: Type, column: pyarrow.ChunkedArray) -> bool:
     """Whether each value of a valid column is one of the type as it stands."""
     match t:
         case Boolean() | Integer() | Binary() | Date() | Decimal() | Timestamp():

@@ -15,7 +15,7 @@ from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.segments import LARGE_ROWS, JobContext
-from evercurrent.engine.spark.storage.sort_order import leading
+from evercurrent.engine.spark.storage.sort_order import row_order
 from evercurrent.engine.spark.storage.store_names import StoreName, scratch_store
 from evercurrent.engine.spark.translate.types import spark_type
 from evercurrent.engine.spark.translate.zeros import one_zero
@@ -51,13 +51,13 @@ def take_in(
         raise QueryError(f"the changes of {table} have no column {missing[0]!r}")
     if feed and CHANGE_TYPE not in given:
         raise QueryError(f"the changes of {table} have no {CHANGE_TYPE}")
-    engine.folder.orders.setdefault(store, leading([f.type for f in fields]))
-    if is_scan(frame) and fits(frame, given, fields):
-        rows = weighted(
+    engine.folder.orders.setdefault(store, row_order([f.type for f in fields]))
+    if is_scan(frame) and has_table_types(frame, given, fields):
+        rows = weigh_rows(
             frame, [given[f.name.lower()] for f in fields], fields, given[CHANGE_TYPE] if feed else ""
         )
         context = JobContext(frame.sparkSession, engine.folder, True, parts_of(frame))
-        return settled(engine, store, fields, context, rows, inf)
+        return write_consolidated(engine, store, fields, context, rows, inf)
     # Written as it is first, in the session that made it; cast afterwards, in ours.
     relative = engine.folder.fresh(scratch_store(store, "staging"))
     columns = [frame[given[f.name.lower()]].alias(f"c{i}") for i, f in enumerate(fields)]
@@ -67,12 +67,12 @@ def take_in(
     if not staged.rows:
         return staged
     raw = engine.session.read.parquet(engine.folder.path(relative))
-    rows = weighted(raw, [f"c{i}" for i in range(len(fields))], fields, CHANGE_TYPE)
+    rows = weigh_rows(raw, [f"c{i}" for i in range(len(fields))], fields, CHANGE_TYPE)
     context = engine.job_context(max(staged.rows, LARGE_ROWS + 1))
-    return settled(engine, store, fields, context, rows, staged.rows)
+    return write_consolidated(engine, store, fields, context, rows, staged.rows)
 
 
-def weighted(frame: DataFrame, names: Sequence[str], fields: Sequence[Member], kind: str) -> DataFrame:
+def weigh_rows(frame: DataFrame, names: Sequence[str], fields: Sequence[Member], kind: str) -> DataFrame:
     """Rows `c0, c1, ..., w` of the columns of these names, with the weights that the column `kind` says; none: 1."""
     columns = [
         one_zero(frame[n].cast(spark_type(f.type)), f.type).alias(f"c{i}")
@@ -87,7 +87,7 @@ def weighted(frame: DataFrame, names: Sequence[str], fields: Sequence[Member], k
     return frame.select(*columns, F.coalesce(sign, wrong.cast("bigint")).alias(W))
 
 
-def settled(
+def write_consolidated(
     engine: Engine,
     store: StoreName,
     fields: Sequence[Member],
@@ -139,7 +139,7 @@ def bytes_of(frame: DataFrame) -> int:
     return int(str(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
 
 
-def fits(frame: DataFrame, given: Mapping[str, str], fields: Sequence[Member]) -> bool:
+def has_table_types(frame: DataFrame, given: Mapping[str, str], fields: Sequence[Member]) -> bool:
     """Whether columns become the table's alike in any session: they have its types, and no time of day."""
     types = {f.name: f.dataType for f in frame.schema.fields}
     if any(isinstance(f.type, Timestamp) for f in fields):

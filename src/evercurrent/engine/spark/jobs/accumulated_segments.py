@@ -1,4 +1,4 @@
-"""What the rounds of a transaction have added to a Z-set so far: segments, read by one scan, added up when they are many."""
+"""What the rounds of a recursion have added to a Z-set so far: segments that one scan reads, merged when they are many."""
 
 from __future__ import annotations
 

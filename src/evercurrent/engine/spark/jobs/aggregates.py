@@ -47,13 +47,13 @@ def read_bags(
             reading(accumulator, shape.bag_types(i), F.col(W)).alias("value")
         )
         kept = entries.columns
-        entries = joined(entries, values, shape.columns).select(
+        entries = join_values(entries, values, shape.columns).select(
             *kept, value_or(F.col("value"), accumulator).alias(f"b{i}")
         )
     return entries
 
 
-def joined(entries: DataFrame, values: DataFrame, keys: Sequence[str]) -> DataFrame:
+def join_values(entries: DataFrame, values: DataFrame, keys: Sequence[str]) -> DataFrame:
     """Entries with what was read for their keys (`g_` and the key's name), NULL where nothing was."""
     on = same([F.col(k) for k in keys], [F.col(f"g_{k}") for k in keys])
     return entries.join(values, on, "left")
@@ -96,9 +96,9 @@ def native(a: Aggregate, types: Sequence[Type], first: Column, there: Column) ->
         case "max":
             return F.max(first)
         case "count" if a.distinct and types:
-            return F.count_if(counted(types, there))
+            return F.count_if(is_counted(types, there))
         case "approx_count_distinct":
-            return F.count_if(counted(types, there))
+            return F.count_if(is_counted(types, there))
         case "sum" if a.distinct and isinstance(types[0], Integer | Decimal):
             return F.sum(first)
         case "collect_set":
@@ -107,7 +107,7 @@ def native(a: Aggregate, types: Sequence[Type], first: Column, there: Column) ->
             return None
 
 
-def counted(types: Sequence[Type], there: Column) -> Column:
+def is_counted(types: Sequence[Type], there: Column) -> Column:
     for j in range(len(types)):
         there = there & F.col(f"a{j}").isNotNull()
     return there

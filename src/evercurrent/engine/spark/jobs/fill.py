@@ -11,7 +11,7 @@ Rows need not be added up where they cannot meet: a state that promises weight 1
 which each row stands once has each entry once. Inputs may be a sum of segments (`Segment.net`): rules are linear, so it is
 enough to add up what they leave of them. Rows are parted by ranges of the order in which they are written before they are
 added up: equal rows meet in one range, and one exchange serves both. Where adding up leaves few of them it is better to do so
-before they travel; a sample tells (`scattered`).
+before they travel; a sample tells (`mostly_distinct`).
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class FillTransaction(JobTransaction):
 
         if contents is self.contents[shape.store] and shape.state.unique:
             return added, single if self.alone(shape, name, len(contents.pending)) else summed
-        if sample is not None and scattered(sample, contents.keys, self.bounds[name]):
+        if sample is not None and mostly_distinct(sample, contents.keys, self.bounds[name]):
             return added, summed
         return summed(added), lambda frame: frame  # rows that are many become few before they travel
 
@@ -200,9 +200,9 @@ class FillTransaction(JobTransaction):
 
     # --- keyed relations -----------------------------------------------------------------------------------
 
-    def moved(self, r: Keyed) -> bool:
+    def can_change(self, r: Keyed) -> bool:
         contents = [c for _, c in self.stores_of(r.state)]
-        return super().moved(r) or any(not c.empty for c in contents)
+        return super().can_change(r) or any(not c.empty for c in contents)
 
     def most(self, r: Keyed) -> float:
         return super().most(r) if r.state in self.outcome.stores else inf
@@ -211,7 +211,7 @@ class FillTransaction(JobTransaction):
         return False
 
 
-def scattered(sample: DataFrame, keys: Sequence[str], rows: float) -> bool:
+def mostly_distinct(sample: DataFrame, keys: Sequence[str], rows: float) -> bool:
     """Whether rows hardly become fewer when those with equal keys are added up: all that becomes of so many, by what becomes
     of `SAMPLE` of them. Where next to nothing does, they are few in any case.
 

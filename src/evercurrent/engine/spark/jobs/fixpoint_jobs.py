@@ -24,7 +24,7 @@ from evercurrent.engine.spark.storage.file_schema import W, consolidate, relatio
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, LARGE_ROWS, JobContext
 from evercurrent.engine.spark.storage.store_names import StoreName, counts_store, delta_store, outside_store
-from evercurrent.engine.spark.storage.stored_state import Contents, Store, renamed, union
+from evercurrent.engine.spark.storage.stored_state import Contents, Store, prefix_columns, union
 
 RunRules = Callable[[list[Segment]], list[Segment]]
 """Runs the rules of the recursion over the rows that leave and enter; returns the derivations that change, in files."""
@@ -82,7 +82,7 @@ class LoopRelation:
 
     def decided(self, rows: DataFrame, most: float, held: SparkColumn, *, leaving: bool) -> DataFrame:
         asked = rows.select(*self.keys)
-        near = renamed(asked, "q_")
+        near = prefix_columns(asked, "q_")
         near = F.broadcast(near) if most <= BROADCAST_ROWS else near
         meets = same([F.col(k) for k in self.keys], [F.col(f"q_{k}") for k in self.keys])
         sums = ("asked", "old", "new", "moved", "outside")

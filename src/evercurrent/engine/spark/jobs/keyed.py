@@ -16,11 +16,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from evercurrent.delta.program import Finalize, Keyed, Ranked, Windowed
-from evercurrent.engine.spark.jobs.aggregates import joined, reading, value_or
-from evercurrent.engine.spark.jobs.windows import numbered, windowed
+from evercurrent.engine.spark.jobs.aggregates import join_values, reading, value_or
+from evercurrent.engine.spark.jobs.windows import add_window_values, select_ranked
 from evercurrent.engine.spark.storage.file_schema import Shape, W, any_of, consolidate, relation_schema, same
 from evercurrent.engine.spark.storage.store_names import StoreName
-from evercurrent.engine.spark.storage.stored_state import Contents, renamed, union
+from evercurrent.engine.spark.storage.stored_state import Contents, prefix_columns, union
 from evercurrent.engine.spark.translate.expressions import column, typed
 from evercurrent.engine.spark.translate.types import spark_type
 from evercurrent.term.nodes import Column
@@ -57,7 +57,7 @@ class Groups:
         keys = union(frames)
         if keys is None:
             return None
-        distinct = renamed(keys.distinct(), "q_")
+        distinct = prefix_columns(keys.distinct(), "q_")
         return F.broadcast(distinct) if self.broadcast else distinct
 
     def rows(self, contents: Contents, touched: DataFrame | None) -> DataFrame:
@@ -79,17 +79,17 @@ def change(groups: Groups) -> DataFrame:
     """The delta of the relation, consolidated."""
     match groups.relation.function:
         case Finalize():
-            rows = finalized(groups, groups.relation.function)
+            rows = finalize_groups(groups, groups.relation.function)
         case Windowed() | Ranked():
-            rows = ordered(groups, groups.relation.function)
+            rows = order_groups(groups, groups.relation.function)
         case _:
             assert_never(groups.relation.function)
-    if groups.beginning and told_apart(groups.relation, groups.shape):
+    if groups.beginning and have_distinct_rows(groups.relation, groups.shape):
         return rows
     return consolidate(rows, relation_schema(groups.relation.columns))
 
 
-def told_apart(r: Keyed, shape: Shape) -> bool:
+def have_distinct_rows(r: Keyed, shape: Shape) -> bool:
     """Whether rows of different entries differ: they have all columns of their entry."""
     given = {t.name for t in r.function.outputs if isinstance(t, Column)}
     each = isinstance(r.function, Finalize) or shape.state.unique
@@ -113,7 +113,7 @@ def both(groups: Groups, contents: Contents, touched: DataFrame | None, keys: li
     return rows.groupBy(*keys).agg(*old, *new)
 
 
-def finalized(groups: Groups, function: Finalize) -> DataFrame:
+def finalize_groups(groups: Groups, function: Finalize) -> DataFrame:
     shape = groups.shape
     keys = shape.columns + shape.dependents
     touched = groups.touched()
@@ -142,7 +142,7 @@ def finalized(groups: Groups, function: Finalize) -> DataFrame:
             reading(accumulator, types, F.col(f"n_{W}")).alias("new"),
         )
         known = entries.columns
-        entries = joined(entries, read, shape.columns).select(
+        entries = join_values(entries, read, shape.columns).select(
             *known,
             value_or(F.col("old"), accumulator).alias(f"o_b{i}"),
             value_or(F.col("new"), accumulator).alias(f"n_b{i}"),
@@ -164,7 +164,7 @@ def finalized(groups: Groups, function: Finalize) -> DataFrame:
     return counted.select(*outputs, (F.col("m") * F.col(SIDE)).alias(W))
 
 
-def ordered(groups: Groups, function: Windowed | Ranked) -> DataFrame:
+def order_groups(groups: Groups, function: Windowed | Ranked) -> DataFrame:
     shape = groups.shape
     keys = shape.columns + shape.dependents
     entries = both(groups, groups.main, groups.touched(), keys)
@@ -180,9 +180,9 @@ def ordered(groups: Groups, function: Windowed | Ranked) -> DataFrame:
     partition = [SIDE, *groups.key]
     match function:
         case Windowed():
-            rows, scope = windowed(rows, function, partition, shape, scope)
+            rows, scope = add_window_values(rows, function, partition, shape, scope)
         case Ranked():
-            rows = numbered(rows, function, partition, shape, scope)
+            rows = select_ranked(rows, function, partition, shape, scope)
         case _:
             assert_never(function)
     outputs = [typed(t, scope).alias(f"c{i}") for i, t in enumerate(function.outputs)]

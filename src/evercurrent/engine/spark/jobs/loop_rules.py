@@ -1,6 +1,6 @@
-"""The rules of a loop, run over frames: one turn takes what moves to the derivations that come and go by it.
+"""The rules of a recursion, run over frames: one round turns the rows that leave and enter into derivations.
 
-What rules add to the states inside the loop is written to files with the same job as the derivations, so the next turn
+What rules add to the states inside the loop is written to files with the same job as the derivations, so the next round
 reads rows and not a plan; from time to time those files are added up. At the end of the transaction the states are
 written like any other (`run`).
 """
@@ -61,29 +61,29 @@ class LoopRules:
         stores = [s for x in shapes for s in x.stores]
         self.filled = {s: AccumulatedSegments(run.context, s, run.contents[s].schema) for s in stores}
 
-    def move(self) -> dict[StoreName, Segment]:
-        """The deltas of the loop's relations and what their stores gain, by store."""
+    def run_fixpoint(self) -> dict[StoreName, Segment]:
+        """Returns the deltas of the recursion's relations and what is added to their stores, by store."""
         if not any(self.run.rows.get(name) for name in self.reached):
             return {}
         loops = self.fixpoint.loops
-        made = self.turned([EMPTY for _ in loops])  # what rules from outside have brought already
+        made = self.run_rules([EMPTY for _ in loops])  # what rules from outside have brought already
         given, inside = (
             [made.get(store(x), EMPTY) for x in loops] for store in (outside_store, counts_store)
         )
-        jobs = FixpointJobs(self.fixpoint, self.run.context, self.run.kept, self.turn)
+        jobs = FixpointJobs(self.fixpoint, self.run.context, self.run.kept, self.run_round)
         return jobs.apply(given, inside, beginning=self.run.beginning)
 
-    def turn(self, moving: list[Segment]) -> list[Segment]:
-        made = self.turned(moving)
+    def run_round(self, moving: list[Segment]) -> list[Segment]:
+        made = self.run_rules(moving)
         return [made.get(counts_store(loop), EMPTY) for loop in self.fixpoint.loops]
 
-    def turned(self, moving: list[Segment]) -> dict[StoreName, Segment]:
+    def run_rules(self, moving: list[Segment]) -> dict[StoreName, Segment]:
         run = self.run
         for loop, segment in zip(self.fixpoint.loops, moving, strict=True):
             run.follow(loop.inner, loop.columns, segment)
         for r in self.linear:
-            run.follow(r.name, r.columns, self.taken(r))
-        wanted = self.gained()
+            run.follow(r.name, r.columns, self.take_delta(r))
+        wanted = self.new_entries()
         for loop in self.fixpoint.loops:
             for rows, name in (
                 (loop.body, counts_store),
@@ -99,8 +99,8 @@ class LoopRules:
                 run.contents[store].pending[:] = gained.frames()
         return made
 
-    def gained(self) -> dict[StoreName, DataFrame]:
-        """What states have gained that is not in files yet: neither what they had, nor deltas as they are."""
+    def new_entries(self) -> dict[StoreName, DataFrame]:
+        """Returns the entries added to states that are in no file yet: neither what they had, nor deltas as they are."""
         result: dict[StoreName, DataFrame] = {}
         for store, gained in self.filled.items():
             contents, copies = self.run.contents[store], self.run.copies.get(store, ())
@@ -112,8 +112,8 @@ class LoopRules:
                 result[store] = consolidate(whole, contents.schema)
         return result
 
-    def taken(self, r: Linear) -> Segment:
-        """What rules have added to a relation, which is empty then."""
+    def take_delta(self, r: Linear) -> Segment:
+        """Returns what rules have added to a relation, and clears it."""
         added = union(self.run.rows.pop(r.name, []))
         if added is None:
             return EMPTY

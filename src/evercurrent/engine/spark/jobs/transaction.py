@@ -1,6 +1,6 @@
 """One transaction: the deltas of inputs become segments of states and deltas of relations.
 
-    for each level (see `schedule`):
+    for each level (see `delta.analyses.levels`):
         one job    what rules have added to the relations and states of this level
         one job    the change of the keyed relations of this level
         then       the rules of these relations, which add to higher levels; they are only written down here
@@ -114,7 +114,7 @@ class JobTransaction:
         self.settle_keyed(relations)
         for r in relations:
             if isinstance(r, Fixpoint):
-                for store, segment in LoopRules(self, r).move().items():
+                for store, segment in LoopRules(self, r).run_fixpoint().items():
                     if is_delta(store):
                         self.outcome.deltas[relation_of(store)] = segment
                     else:
@@ -157,7 +157,7 @@ class JobTransaction:
         changed = {}
         bounds: dict[StoreName, float] = {}
         for r in relations:
-            if isinstance(r, Keyed) and r.name not in self.held and self.moved(r):
+            if isinstance(r, Keyed) and r.name not in self.held and self.can_change(r):
                 shape = self.shapes[r.state]
                 groups = Groups(r, shape, self.contents, self.broadcast(r.state), self.beginning)
                 changed[delta_store(r.name)] = change(groups)
@@ -181,7 +181,7 @@ class JobTransaction:
     def broadcast(self, state: str) -> bool:
         return self.outcome.stores.get(state_store(state), EMPTY).rows <= BROADCAST_ROWS
 
-    def moved(self, r: Keyed) -> bool:
+    def can_change(self, r: Keyed) -> bool:
         """Whether a keyed relation can have a change: its state has one, or it gives out its first row."""
         if self.beginning and isinstance(r.function, Finalize) and r.function.scalar:
             return True

@@ -53,7 +53,7 @@ def total(order: Sequence[SortKey], scope: Scope, shape: Shape) -> list[SparkCol
     return [*sort_columns(order, scope), *ties, F.col("copy").asc()]
 
 
-def numbered(
+def select_ranked(
     rows: DataFrame, function: Ranked, partition: Sequence[str], shape: Shape, scope: Scope
 ) -> DataFrame:
     """The rows of each group from the offset on, as many as the limit says."""
@@ -64,7 +64,7 @@ def numbered(
     return rows
 
 
-def windowed(
+def add_window_values(
     rows: DataFrame, function: Windowed, partition: Sequence[str], shape: Shape, scope: Scope
 ) -> tuple[DataFrame, dict[str, SparkColumn]]:
     """The rows with the functions' values, and the scope that knows them."""
@@ -122,7 +122,7 @@ def native(f: WindowFunction, partition: Sequence[str], shape: Shape, scope: Sco
         case "ntile":
             return F.ntile(constant(f.args[0])).over(every)
         case "lag" | "lead":
-            return shifted(f, args).over(every)
+            return shift_rows(f, args).over(every)
         case _:
             pass
     if f.frame.kind == "rows":
@@ -150,7 +150,7 @@ def constant(t: Term) -> int:
     return int(t.value)
 
 
-def shifted(f: WindowFunction, args: Sequence[SparkColumn]) -> SparkColumn:
+def shift_rows(f: WindowFunction, args: Sequence[SparkColumn]) -> SparkColumn:
     """lag and lead; the default may be any expression, so rows without a partner are told by a marker."""
     offset = constant(f.args[1]) if len(args) > 1 else 1
     step = F.lag if f.function == "lag" else F.lead

@@ -6,8 +6,8 @@ entries              the entries of one state in the driver's hands
 entry_columns        what is read of entries, by position
 first_rows           the head of a state
 fixpoint             recursion on the driver
-garbage_collection   python's collector of cycles, called rarely while very many rows are made
-generated_code       generated functions of the driver, compiled once for what they are made of
+garbage_collection   fewer runs of Python's cycle collector while many rows are made
+generated_code       generated functions, compiled once for what they are made of
 keyed_functions      keyed functions as generated code
 outcome              what a transaction returns: segments, deltas and costs
 rule_loops           rules as generated loops over lists of rows

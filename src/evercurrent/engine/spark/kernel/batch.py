@@ -1,7 +1,7 @@
 """A small transaction, by the driver alone: the same program, the same laws, no job.
 
 A job of Spark costs a tenth of a second and more however few rows it has. So a transaction of few rows is run here: each
-rule over the whole delta by generated code (`loops`), each lookup for all keys of the delta at once (`reader` reads the
+rule over the whole delta by generated code (`rule_loops`), each lookup for all keys of the delta at once (`EntryReader` reads the
 entries of those keys), each keyed relation for the touched groups. If more entries than the driver should hold turn out to be needed,
 `TooLarge` is raised and the cluster runs the transaction instead.
 """
@@ -30,8 +30,8 @@ from evercurrent.delta.rederive import Change
 from evercurrent.delta.terms import columns_read
 from evercurrent.engine.spark.kernel.entries import Entries, Group
 from evercurrent.engine.spark.kernel.fixpoint import Recursion
-from evercurrent.engine.spark.kernel.garbage_collection import collected_rarely
-from evercurrent.engine.spark.kernel.keyed_functions import finalizer, made
+from evercurrent.engine.spark.kernel.garbage_collection import rare_collection
+from evercurrent.engine.spark.kernel.keyed_functions import finalizer, group_function
 from evercurrent.engine.spark.kernel.outcome import Cost, Outcome
 from evercurrent.engine.spark.kernel.rule_loops import loops
 from evercurrent.engine.spark.storage.entry_reader import EntryReader
@@ -82,10 +82,10 @@ class DriverTransaction:
             state.seed(seeds)
 
     def execute(self, inputs: Mapping[str, Segment]) -> Outcome:
-        with collected_rarely():
-            return self.moves(inputs)
+        with rare_collection():
+            return self.run_relations(inputs)
 
-    def moves(self, inputs: Mapping[str, Segment]) -> Outcome:
+    def run_relations(self, inputs: Mapping[str, Segment]) -> Outcome:
         for relation in self.program.relations:
             if relation.name in self.inside or relation.name in self.held:
                 continue
@@ -102,7 +102,7 @@ class DriverTransaction:
                     self.write(name, tuple(c.type for c in columns), delta)
                 case Keyed(name, columns):
                     with self.account(name):
-                        delta = list(self.moved(relation).items())
+                        delta = list(self.keyed_change(relation).items())
                     self.write(name, tuple(c.type for c in columns), delta)
                 case Fixpoint(name):
                     with self.account(name):
@@ -124,7 +124,7 @@ class DriverTransaction:
         with self.account(relation.name):
             rows = self.reader.picked(segment, row_schema(types), types, read)
         if not segment.net:
-            rows = [(*row, w) for row, w in added_up((row[:-1], row[-1]) for row in rows).items()]
+            rows = [(*row, w) for row, w in consolidate_rows((row[:-1], row[-1]) for row in rows).items()]
         self.run_all(relation.name, rows, read)
 
     def recur(self, fixpoint: Fixpoint) -> None:
@@ -139,13 +139,13 @@ class DriverTransaction:
             for loop, change in zip(fixpoint.loops, moving, strict=True):
                 self.follow(loop.inner, change)
             for r in linear:
-                self.follow(r.name, self.taken(r.name))
+                self.follow(r.name, self.take_delta(r.name))
             return [self.derivations(loop.body) for loop in fixpoint.loops]
 
         recursion = Recursion(fixpoint, self.reader, self.stores, run_rules)
         self.recursions.append(recursion)
         for r in linear:  # what rules from outside have brought to relations inside
-            self.follow(r.name, self.taken(r.name))
+            self.follow(r.name, self.take_delta(r.name))
         inside = [[*a, *self.derivations(loop.body)] for a, loop in zip(inside, fixpoint.loops, strict=True)]
         for loop, net in zip(fixpoint.loops, recursion.apply(given, inside), strict=True):
             delta = list(net.items())
@@ -157,8 +157,8 @@ class DriverTransaction:
         self.derived[name] = []
         return found
 
-    def taken(self, name: str) -> Change:
-        """What rules have added to a relation, which is empty then."""
+    def take_delta(self, name: str) -> Change:
+        """Returns what rules have added to a relation, and clears it."""
         return [(row, w) for row, w in self.rows.pop(name, {}).items() if w]
 
     def follow(self, name: str, delta: Change) -> None:
@@ -220,17 +220,17 @@ class DriverTransaction:
 
     # --- keyed relations -----------------------------------------------------------------------------------
 
-    def moved(self, relation: Keyed) -> Weights:
+    def keyed_change(self, relation: Keyed) -> Weights:
         """f(new group) - f(old group) for the groups that were touched."""
         state = self.states[relation.state]
         if isinstance(relation.function, Finalize):
-            return self.finalized(relation, relation.function, state)
+            return self.finalize_touched(relation, relation.function, state)
         result: Weights = {}
         groups: Iterable[Group] = state.groups(relation.key)
         if isinstance(relation.function, Ranked) and not relation.key and state.new:
             head = state.head(relation.function)
             groups = groups if head is None else [head]
-        function = made(relation.function, state.shape)
+        function = group_function(relation.function, state.shape)
         for group in groups:
             if not self.beginning:
                 for row in function(group.copies(new=False)):
@@ -239,7 +239,7 @@ class DriverTransaction:
                 result[row] = result.get(row, 0) + 1
         return {row: w for row, w in result.items() if w}
 
-    def finalized(self, relation: Keyed, function: Finalize, state: Entries) -> Weights:
+    def finalize_touched(self, relation: Keyed, function: Finalize, state: Entries) -> Weights:
         """The rows of touched entries: those that no rule has touched give the same before and after."""
         final = finalizer(function, state.shape)
         touched = state.touched(relation.key, always=function.scalar and self.beginning)
@@ -250,7 +250,7 @@ class DriverTransaction:
         return {row: w for row, w in result.items() if w}
 
 
-def added_up(rows: Iterable[tuple[Row, int]]) -> Weights:
+def consolidate_rows(rows: Iterable[tuple[Row, int]]) -> Weights:
     """Each row once."""
     result: Weights = {}
     for row, w in rows:

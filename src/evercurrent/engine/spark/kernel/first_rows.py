@@ -3,7 +3,7 @@
 Law. Let the base hold at least n rows whose value v of the first sort key is not worse than a cut. Then the first k rows,
 before a transaction and after it, all have a v that is not worse than the cut, if n is at least k and as many more as later
 segments and the transaction can have taken away. Row groups say their worst v, so a cut is found in the footers: take the
-groups with the best worst v until they hold n rows; the worst of those is the cut. Sorted by v (see `layout`), only those
+groups with the best worst v until they hold n rows; the worst of those is the cut. Sorted by v (see `sort_order`), only those
 groups are read, whatever the size of the state. Where files have mapped copies, their n best v are looked at themselves, and
 no more than the head is read.
 
@@ -66,7 +66,7 @@ def head_of(reader: EntryReader, store: Store, state: State, function: Ranked, l
         ),
         None,
     )
-    if position is None or not told(first.term.type):
+    if position is None or not orders_alike(first.term.type):
         return None
     need = function.offset + function.limit + lost + sum(s.rows for s in store.recent)
     if 2 * need >= sum(s.rows for s in store.base):
@@ -101,7 +101,7 @@ def edge(copy: Copy, name: str, count: int, descending: bool) -> list[Any]:
     return list(copy.take(name, numpy.arange(begin, begin + count)).to_pylist())
 
 
-def told(t: Type) -> bool:
+def orders_alike(t: Type) -> bool:
     """Whether statistics, Arrow and we order values alike."""
     return isinstance(t, Integer | Decimal | Date | String)
 

@@ -43,7 +43,7 @@ _collector = _Collector()
 
 
 @contextmanager
-def collected_rarely() -> Iterator[None]:
+def rare_collection() -> Iterator[None]:
     """Within this the collector waits for `YOUNG` objects; afterwards it is as it was."""
     _collector.enter()
     try:

@@ -41,7 +41,7 @@ _lock = threading.RLock()  # transactions of several warehouses may run at once
 _known: OrderedDict[tuple[Hashable, ...], tuple[tuple[object, ...], Source, Any]] = OrderedDict()
 
 
-def kept(made_of: tuple[object, ...], how: tuple[Hashable, ...], make: Callable[[Source], T]) -> T:
+def compile_once(made_of: tuple[object, ...], how: tuple[Hashable, ...], make: Callable[[Source], T]) -> T:
     """What `make` gives for these objects; `how` tells apart what else it depends on."""
     key = (*map(id, made_of), *how)
     with _lock:

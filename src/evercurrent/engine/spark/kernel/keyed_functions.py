@@ -11,7 +11,7 @@ from evercurrent.calculus.windows import window_values
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Finalize, Ranked, Windowed
 from evercurrent.engine.spark.kernel.entry_columns import Reading, reading
-from evercurrent.engine.spark.kernel.generated_code import Source, kept
+from evercurrent.engine.spark.kernel.generated_code import Source, compile_once
 from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.term.emit.functions import order_function, row_function
 from evercurrent.term.emit.scope import Locals, Scope, tuple_of
@@ -32,7 +32,9 @@ class Finalizer:
 
 
 def finalizer(function: Finalize, shape: Shape) -> Finalizer:
-    return kept((function, shape.state), ("final",), lambda source: _finalizer(function, shape, source))
+    return compile_once(
+        (function, shape.state), ("final",), lambda source: _finalizer(function, shape, source)
+    )
 
 
 def _finalizer(function: Finalize, shape: Shape, source: Source) -> Finalizer:
@@ -50,12 +52,14 @@ def _finalizer(function: Finalize, shape: Shape, source: Source) -> Finalizer:
     return Finalizer(read, source.load("rows of entries")["finalize"])
 
 
-def made(function: Windowed | Ranked, shape: Shape) -> Rows:
+def group_function(function: Windowed | Ranked, shape: Shape) -> Rows:
     """What a window or a choice of rows makes of a group."""
-    return kept((function, shape.state), ("group",), lambda _: _made(function, shape.state.columns))
+    return compile_once(
+        (function, shape.state), ("group",), lambda _: _group_function(function, shape.state.columns)
+    )
 
 
-def _made(function: Windowed | Ranked, columns: Sequence[Column]) -> Rows:
+def _group_function(function: Windowed | Ranked, columns: Sequence[Column]) -> Rows:
     match function:
         case Windowed(functions, outputs):
             output = row_function([*columns, *(c for c, _ in functions)], outputs)

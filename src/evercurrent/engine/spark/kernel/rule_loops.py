@@ -25,7 +25,7 @@ from evercurrent.data.zset import Row
 from evercurrent.delta.program import Amount, Explode, Let, Lookup, Rule, Step, Where
 from evercurrent.delta.terms import read_by
 from evercurrent.engine.spark.kernel.entry_columns import Reading, reading
-from evercurrent.engine.spark.kernel.generated_code import Source, kept
+from evercurrent.engine.spark.kernel.generated_code import Source, compile_once
 from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.term.emit.scope import Locals, Scope, tuple_of
 from evercurrent.term.emit.writer import remark
@@ -52,7 +52,7 @@ def loops(rule: Rule, names: Sequence[str], shapes: Mapping[str, Shape], adding:
     if rule.into in shapes:
         states[rule.into] = shapes[rule.into]
     made_of = (rule, *(s.state for s in states.values()))
-    return kept(
+    return compile_once(
         made_of,
         (tuple(names), adding),
         lambda source: _Loops(rule, states, adding, source).compiled((*names, rule.weight.name)),

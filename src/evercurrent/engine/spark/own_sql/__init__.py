@@ -1,5 +1,5 @@
 """Spark's own SQL over stored tables: recomputing a view, and checking one.
 
-queries    queries answered by Spark's own SQL over stored tables
-recompute  A query computed by Spark's own SQL over stored tables, and what it changes of the rows that were kept
+queries    queries that Spark's own SQL answers over stored tables
+recompute  the change that Spark's own SQL finds between a query's result and its stored rows
 """

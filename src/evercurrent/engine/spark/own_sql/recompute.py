@@ -26,7 +26,7 @@ from pyspark.sql import functions as F
 from evercurrent.data.types import Member, Type
 from evercurrent.engine.spark.engine import FAILURES, Engine
 from evercurrent.engine.spark.own_sql.queries import quoted
-from evercurrent.engine.spark.storage.entry_reader import added_up, plain_keys
+from evercurrent.engine.spark.storage.entry_reader import consolidate_tables, plain_keys
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, JobContext
@@ -47,7 +47,7 @@ REFUSALS = (AnalysisException, ParseException, *FAILURES)
 class StoredRows:
     """Stored rows that a query may name: their columns, and the positions of a primary key if there is one.
 
-    With a key, the store is to be `netted`.
+    With a key, the store has at most one recent segment (`merge_recent`).
     """
 
     store: Store
@@ -63,7 +63,7 @@ class QueryText:
     columns: tuple[str, ...]
 
 
-def netted(engine: Engine, name: StoreName, store: Store, fields: tuple[Member, ...]) -> Store:
+def merge_recent(engine: Engine, name: StoreName, store: Store, fields: tuple[Member, ...]) -> Store:
     """The same rows, with one recent segment at most."""
     if len(store.recent) < 2:
         return store
@@ -125,7 +125,7 @@ def change(
         context.jobs += 1
         table = made.limit(2 * COLLECTED_ROWS + 1).toArrow()
         if table.num_rows <= 2 * COLLECTED_ROWS:
-            return engine.folder.write(name, compared(engine, old, table, types))
+            return engine.folder.write(name, subtract_rows(engine, old, table, types))
     both = made.withColumn(W, F.lit(1).cast(schema[W].dataType))
     if old.segments:
         both = both.unionByName(context.read(schema, old.segments).withColumn(W, -F.col(W)))
@@ -135,7 +135,7 @@ def change(
     return context.collect({apart: consolidate(both, schema)})[apart]
 
 
-def compared(engine: Engine, old: Store, new: pyarrow.Table, types: Sequence[Type]) -> pyarrow.Table:
+def subtract_rows(engine: Engine, old: Store, new: pyarrow.Table, types: Sequence[Type]) -> pyarrow.Table:
     """new - old, by Arrow."""
     schema = row_schema(types)
     arrow = arrow_schema(schema)
@@ -146,4 +146,4 @@ def compared(engine: Engine, old: Store, new: pyarrow.Table, types: Sequence[Typ
             table = engine.reader.whole(file, segment, arrow)
             place = table.schema.get_field_index(W)
             tables.append(table.set_column(place, W, pyarrow.compute.negate(table.column(W))))
-    return added_up([t.cast(arrow) for t in tables], schema)
+    return consolidate_tables([t.cast(arrow) for t in tables], schema)

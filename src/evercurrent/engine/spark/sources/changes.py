@@ -56,9 +56,9 @@ def new_columns(source: Source, now: Sequence[Member], whole: bool) -> tuple[Mem
     for c in source.columns:
         found = there.get(c.name.lower())
         if found is None and whole:
-            raise changed(source, f"the column {c.name} is no longer in {source.place}")
+            raise schema_error(source, f"the column {c.name} is no longer in {source.place}")
         if found is not None and not same(found.type, c.type):
-            raise changed(
+            raise schema_error(
                 source, f"the column {c.name} of {source.place} is {found.type} now; it was {c.type}"
             )
     known = {c.name.lower() for c in source.columns}
@@ -69,7 +69,7 @@ def same(one: Type, other: Type) -> bool:
     return str(one) == str(other)
 
 
-def changed(source: Source, what: str) -> QueryError:
+def schema_error(source: Source, what: str) -> QueryError:
     return QueryError(
         f"{source.name}: {what}",
         hint=f"nothing was changed; DROP TABLE {source.name} CASCADE, then declare the source and its views anew",

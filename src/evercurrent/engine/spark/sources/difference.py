@@ -45,7 +45,7 @@ def read_files(
     return reader.option("__globPaths__", "false").parquet(*(f.path for f in files))
 
 
-def loaded(engine: Engine, source: Source, frame: DataFrame, sign: int, bytes_read: int) -> Segment:
+def load_frame(engine: Engine, source: Source, frame: DataFrame, sign: int, bytes_read: int) -> Segment:
     """A frame with the columns of the source as a segment of our own, every row of the same weight."""
     context = engine.job_context(bytes_read // BYTES_PER_ROW)
     there = {c.lower(): c for c in frame.columns}
@@ -60,12 +60,12 @@ def loaded(engine: Engine, source: Source, frame: DataFrame, sign: int, bytes_re
     except Exception as problem:
         said = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         raise StorageError(
-            f"{source.name}: the files of {source.place} cannot be read as ({shown(source.columns)}): {said}",
+            f"{source.name}: the files of {source.place} cannot be read as ({describe_columns(source.columns)}): {said}",
             hint="nothing was changed; if a column has another type now, declare the source anew",
         ) from problem
 
 
-def shown(columns: Sequence[Member]) -> str:
+def describe_columns(columns: Sequence[Member]) -> str:
     return ", ".join(f"{c.name} {c.type}" for c in columns)
 
 
@@ -120,5 +120,5 @@ def difference(
     for files, sign in ((come, 1), (gone, -1)):
         if files:
             frame = read_files(engine, source, root, files, schema)
-            parts.append(loaded(engine, source, frame, sign, sum(f.bytes for f in files)))
+            parts.append(load_frame(engine, source, frame, sign, sum(f.bytes for f in files)))
     return total(engine, source, *parts, held_rows(engine, source, held or Store()))

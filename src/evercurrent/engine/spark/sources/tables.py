@@ -33,7 +33,7 @@ from evercurrent.errors import QueryError, UnsupportedError
 
 
 @dataclass(frozen=True)
-class Described:
+class TableDescription:
     """What a catalog says of a table; a view or a temporary table has neither provider nor location."""
 
     frame: DataFrame
@@ -45,7 +45,7 @@ class Described:
         return tuple(Member(f.name, type_of(f.dataType)) for f in self.frame.schema.fields)
 
 
-def described(session: SparkSession, name: str) -> Described:
+def describe_table(session: SparkSession, name: str) -> TableDescription:
     try:
         # Spark remembers listings of files: what others have written since is not among them.
         session.catalog.refreshTable(name)
@@ -54,7 +54,7 @@ def described(session: SparkSession, name: str) -> Described:
         location = unquote(str(about.get("Location", "")).removeprefix("file:"))
         if location.startswith("//"):
             location = "/" + location.lstrip("/")
-        return Described(session.table(name), provider, location)
+        return TableDescription(session.table(name), provider, location)
     except AnalysisException as problem:
         raise QueryError(
             f"the session's catalog has no table {name}: {str(problem).splitlines()[0]}",
@@ -62,7 +62,7 @@ def described(session: SparkSession, name: str) -> Described:
         ) from problem
 
 
-def own_reader(found: Described) -> bool:
+def own_reader(found: TableDescription) -> bool:
     """Whether we read a Delta table ourselves: it is on a disk that we see, and has no feature that we refuse."""
     if found.provider != "delta" or not found.location or not is_local(found.location):
         return False
@@ -74,11 +74,11 @@ def own_reader(found: Described) -> bool:
 
 
 def table_columns(engine: Engine, name: str) -> tuple[Member, ...]:
-    return described(engine.home, name).columns
+    return describe_table(engine.home, name).columns
 
 
 def table_change(engine: Engine, source: Source, cursor: Cursor, held: Store, full: bool) -> Change:
-    found = described(engine.home, source.place)
+    found = describe_table(engine.home, source.place)
     if own_reader(found):
         at = replace(source, format="delta", place=found.location)
         inner = delta_change(engine, at, cursor if "version" in cursor else {}, held, full)
@@ -99,7 +99,7 @@ def table_change(engine: Engine, source: Source, cursor: Cursor, held: Store, fu
     return Change(reached, f"{len(files)} new files", difference(engine, source, found.location, files))
 
 
-def file_marks(found: Described) -> Marks | None:
+def file_marks(found: TableDescription) -> Marks | None:
     """The files of a table with size and time of change; None where it is not made of files that we can see."""
     if not found.provider or not found.location or not is_local(found.location):
         return None
@@ -115,7 +115,7 @@ def file_marks(found: Described) -> Marks | None:
 
 
 def by_content(
-    engine: Engine, source: Source, found: Described, reached: dict[str, Any], held: Store, reason: str
+    engine: Engine, source: Source, found: TableDescription, reached: dict[str, Any], held: Store, reason: str
 ) -> Change:
     """All rows of the table now, minus all rows that we hold."""
     there = {c.lower(): c for c in found.frame.columns}

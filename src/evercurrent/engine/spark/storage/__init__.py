@@ -1,20 +1,20 @@
 """What lies in a warehouse, and how it is read: files, log, segments, sort orders, mapped copies, checksums.
 
-checksums     checksums of files, by blocks, so that who reads a part checks a part
-delta_tables  views as ordinary Delta tables, for every tool that reads them
+checksums     checksums of files by blocks, so that reading a part checks only that part
+delta_tables  views published as Delta tables, for every tool that reads them
 digests       one number for a whole row, the same from Spark and from the driver
-disk          every access of a warehouse to its files goes through a `Disk`
-documents     the documents of the log
-entry_reader  entries of stores, by key, read by the driver without a job
-file_schema   how rows of relations and entries of states lie in files
-files         the folder of a warehouse
-log           the one commit point
-lookup        reading of a file only what can hold certain keys
-mapped_copy   A copy of a sorted file from which single rows can be read
+disk          the one class through which a warehouse reaches its files
+documents     the documents of the log, with their digests
+entry_reader  entries of stores by key, read by the driver without a job
+file_schema   the columns that files of relations and states have
+files         the folder of a warehouse, and segments in it
+log           the commit log: versions, snapshots and entries
+lookup        reading only the row groups of a file that can hold the wanted keys
+mapped_copy   a copy of a sorted file from which single rows are read
 merge_policy  which segments of a store are merged, and when
-segments      results of Spark, made into segments
+segments      results of Spark jobs, written as segments
 sort_order    by which columns a store's files are sorted
 store_names   names of stores, and how they are spelled on disk
-stored_state  the contents of a state within a transaction
+stored_state  a store at one version, and its contents within a transaction
 user_frames   stored rows as frames for users
 """

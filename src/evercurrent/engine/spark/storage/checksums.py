@@ -111,7 +111,7 @@ class Checked:
         if marks is None or marks[0] <= SIDECAR:
             data = pyarrow.py_buffer(disk.read(path))
             if wanted is not None and file_digest(data) != wanted:
-                raise damaged(path, way_out)
+                raise damage_error(path, way_out)
             return Checked(path, data, None, way_out)
         data = disk.map(path)
         if wanted is None:
@@ -121,7 +121,7 @@ class Checked:
             return Checked(path, data, sums, way_out)
         sums = block_sums(data)
         if digest(sums, len(memoryview(data))) != wanted:
-            raise damaged(path, way_out)
+            raise damage_error(path, way_out)
         return Checked(path, data, None, way_out)
 
     def require(self, begin: int, end: int) -> None:
@@ -162,10 +162,10 @@ class Checked:
             self.require_blocks(range(a, b + 1))
 
     def failure(self) -> DamageError:
-        return damaged(self.path, self.way_out)
+        return damage_error(self.path, self.way_out)
 
 
-def damaged(path: str, way_out: str | None = None) -> DamageError:
+def damage_error(path: str, way_out: str | None = None) -> DamageError:
     return DamageError(
         f"{path} is damaged: its checksum is not the one that was written",
         hint=way_out or "evercurrent check --warehouse DIR lists what is damaged and what can be rebuilt",

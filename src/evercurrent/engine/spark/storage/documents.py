@@ -21,7 +21,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from evercurrent.engine.spark.storage.checksums import damaged, text_digest
+from evercurrent.engine.spark.storage.checksums import damage_error, text_digest
 from evercurrent.errors import StorageError
 
 FORMAT = 2
@@ -42,15 +42,15 @@ def unpack(text: bytes, path: str, way_out: str | None = None) -> tuple[dict[str
     if text.startswith(HEAD):
         own, rest = text[len(HEAD) : len(HEAD) + DIGEST], text[len(HEAD) + DIGEST :]
         if text_digest(rest).encode() != own:
-            raise damaged(path, way_out)
+            raise damage_error(path, way_out)
         return json.loads(text), own.decode()
     try:
         value = json.loads(text)
         known = value.get("format")
     except (ValueError, AttributeError) as problem:
-        raise damaged(path, way_out) from problem
+        raise damage_error(path, way_out) from problem
     if known == OLD:
         return value, None
     if known == FORMAT or not isinstance(known, int):
-        raise damaged(path, way_out)
+        raise damage_error(path, way_out)
     raise StorageError(f"{path} is of format {known}, and this version of evercurrent reads {FORMAT}")

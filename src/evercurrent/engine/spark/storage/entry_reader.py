@@ -304,13 +304,15 @@ def plain_keys(schema: StructType) -> bool:
     return not any(pyarrow.types.is_floating(t) or pyarrow.types.is_nested(t) for t in keys)
 
 
-def summed(reader: EntryReader, store: Store, schema: StructType) -> pyarrow.Table:
+def consolidate_store(reader: EntryReader, store: Store, schema: StructType) -> pyarrow.Table:
     """All segments of a store, consolidated by Arrow."""
     arrow = arrow_schema(schema)
-    return added_up([reader.whole(file, s, arrow) for s in store.segments for file in s.files], schema)
+    return consolidate_tables(
+        [reader.whole(file, s, arrow) for s in store.segments for file in s.files], schema
+    )
 
 
-def added_up(tables: Sequence[pyarrow.Table], schema: StructType) -> pyarrow.Table:
+def consolidate_tables(tables: Sequence[pyarrow.Table], schema: StructType) -> pyarrow.Table:
     """Tables of entries as one, in which each stands once and none is zero."""
     arrow = arrow_schema(schema)
     keys = [n for n in schema.names if not added(n)]

@@ -238,8 +238,8 @@ class Folder:
                 self.expected[file] = Expected(store, own)
         return segment
 
-    def told(self, segment: Segment) -> dict[str, Any]:
-        """A segment as a version mentions it, with the digests of its files."""
+    def segment_document(self, segment: Segment) -> dict[str, Any]:
+        """Returns a segment as a version mentions it, with the digests of its files."""
         value = segment.to_json()
         sums = [self.digest_of(f) for f in segment.files]
         return {**value, "sums": sums} if any(sums) else value

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from evercurrent.engine.spark.storage.checksums import damaged
+from evercurrent.engine.spark.storage.checksums import damage_error
 from evercurrent.engine.spark.storage.disk import DamageError, MissingFileError
 from evercurrent.engine.spark.storage.documents import pack, unpack
 from evercurrent.engine.spark.storage.files import Folder, Segment
@@ -163,7 +163,7 @@ class Log:
                 value.get("snapshot_digest"),
             )
         except UNREADABLE as problem:
-            raise damaged(str(path)) from problem
+            raise damage_error(str(path)) from problem
 
     def _require_chained(self, version: int) -> None:
         """An entry that is read follows on the one before, if that was read too."""
@@ -223,7 +223,7 @@ class Log:
                 value.get("factors", {}),
             )
         except UNREADABLE as problem:
-            raise damaged(str(path), RESTORE) from problem
+            raise damage_error(str(path), RESTORE) from problem
 
     def kept_versions(self) -> list[int]:
         """The versions whose snapshots are still there."""
@@ -276,21 +276,9 @@ class Log:
         version = after + 1
         name = f"{version:0{DIGITS}}-{uuid.uuid4().hex}.json"
         before = self.digest(after)
-        told, disk = self.folder.told, self.folder.disk
-        stores = {
-            k: {"base": [told(x) for x in s.base], "recent": [told(x) for x in s.recent]}
-            for k, s in snapshot.stores.items()
-            if s.segments
-        }
-        content = {
-            "stores": stores,
-            "definitions": [dict(d) for d in snapshot.definitions],
-            "sources": dict(snapshot.sources),
-            "cold": dict(snapshot.cold),
-            "factors": dict(snapshot.factors),
-        }
+        disk = self.folder.disk
         whole = self.place / "snapshots" / name
-        text, own = pack(content)
+        text, own = pack(self.snapshot_document(snapshot))
         disk.put(whole, text, durable=True)
         entry = {
             "version": version,
@@ -300,7 +288,7 @@ class Log:
             "kind": kind,
             "batch": batch,
             "at": time.time(),
-            "changes": {k: told(s) for k, s in (changes or {}).items()},
+            "changes": {k: self.folder.segment_document(s) for k, s in (changes or {}).items()},
             "record": dict(record or {}),
         }
         text, _ = pack(entry)
@@ -330,6 +318,22 @@ class Log:
         with suppress(StorageError):
             self.write_head(version, text)
         return version
+
+    def snapshot_document(self, snapshot: Snapshot) -> dict[str, Any]:
+        """Returns a snapshot as the log stores it, with the digests of its files."""
+        document = self.folder.segment_document
+        stores = {
+            k: {"base": [document(x) for x in s.base], "recent": [document(x) for x in s.recent]}
+            for k, s in snapshot.stores.items()
+            if s.segments
+        }
+        return {
+            "stores": stores,
+            "definitions": [dict(d) for d in snapshot.definitions],
+            "sources": dict(snapshot.sources),
+            "cold": dict(snapshot.cold),
+            "factors": dict(snapshot.factors),
+        }
 
     def write_head(self, version: int, text: bytes) -> None:
         """Write the newest entry once more, and remove the heads of older ones."""

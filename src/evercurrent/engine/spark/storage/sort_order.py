@@ -35,7 +35,7 @@ def sortable(t: Type) -> bool:
     return not isinstance(t, Float | Array | Map | Struct)
 
 
-def leading(types: Sequence[Type], first: Sequence[int] = ()) -> Order:
+def row_order(types: Sequence[Type], first: Sequence[int] = ()) -> Order:
     """The order of a relation's rows: the columns at `first`, then the others from left to right."""
     places = [*first, *(i for i in range(len(types)) if i not in first)]
     return tuple(f"c{i}" for i in places if sortable(types[i]))[: max(DEPTH, len(first))]
@@ -51,7 +51,7 @@ def orders(program: Program) -> dict[StoreName, Order]:
     result: dict[StoreName, Order] = {}
     for state in program.states:
         shape = Shape(state)
-        result[shape.store] = named(shape, preferred(state, readers))
+        result[shape.store] = stored_order(shape, preferred(state, readers))
         for i in shape.bags:
             types = [c.type for c in state.columns]
             values = [f"a{j}" for j, t in enumerate(shape.bag_types(i)) if sortable(t)][:1]
@@ -77,7 +77,7 @@ def preferred(state: State, readers: Mapping[str, Keyed]) -> list[str]:
     return list(min(indexes, key=lambda i: (not i.single, len(i.columns))).columns)
 
 
-def named(shape: Shape, first: Sequence[str]) -> Order:
+def stored_order(shape: Shape, first: Sequence[str]) -> Order:
     s = shape.state
     types = {c.name: c.type for c in (*s.columns, *s.dependents)}
     stored = shape.stored_names()

@@ -100,7 +100,7 @@ class Contents:
             return consolidate(recent, self.schema).where(F.col(W) != 0)
         if not self.keys:
             return consolidate(base.unionByName(recent), self.schema).where(F.col(W) != 0)
-        touched = renamed(recent.select(*self.keys).distinct(), "q_")
+        touched = prefix_columns(recent.select(*self.keys).distinct(), "q_")
         if self.broadcast:
             touched = F.broadcast(touched)
         meets = same([F.col(k) for k in self.keys], [F.col(f"q_{k}") for k in self.keys])
@@ -113,5 +113,5 @@ def union(parts: Sequence[DataFrame]) -> DataFrame | None:
     return reduce(DataFrame.unionByName, parts) if parts else None
 
 
-def renamed(frame: DataFrame, prefix: str) -> DataFrame:
+def prefix_columns(frame: DataFrame, prefix: str) -> DataFrame:
     return frame.select(*(F.col(n).alias(prefix + n) for n in frame.columns))

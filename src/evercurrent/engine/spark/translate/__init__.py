@@ -1,12 +1,12 @@
 """Terms, types and values on the way to Spark and back.
 
-arrow_columns     whole columns of values on the way between Arrow and Python
-calls             functions to columns
-delta_types       types that Delta tables do not have, in the types that stand for them there
-expressions       terms to columns of Spark
+arrow_columns     whole columns of values, between Arrow and Python
+calls             function calls as Spark columns
+delta_types       the types that stand in Delta tables for those that Delta lacks
+expressions       terms as Spark columns
 intervals         day-time intervals as numbers of microseconds, and back
-literals          constants as columns
-opaque_functions  opaque functions on Spark
-types             types and values on the way to Spark and back
-zeros             one zero
+literals          constants as Spark columns
+opaque_functions  functions that the compiler does not look into, on Spark
+types             types and values, between Spark, Arrow and Python
+zeros             -0.0 as 0.0: floats have one zero
 """
