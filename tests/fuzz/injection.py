@@ -5,7 +5,8 @@
     faults.raised               # how many were raised
 
 Lines of generated code count. Python stops tracing when a trace function raises, so a profile function, which it does not
-stop, starts it again at the next call or return: that is also the first moment at which CPython could raise a second interrupt.
+stop, starts it again at the next call, or where a call of C returns: the first moment at which CPython looks for a second interrupt. It
+does not look while an exception leaves a frame, nor between plain statements of the handler that catches it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Faults:
         return self._line if is_traced(frame) else None
 
     def _profile(self, frame: FrameType, event: str, arg: Any) -> None:
-        if self._silent:
+        if self._silent and event in ("call", "c_return"):
             self._silent = False
             sys.settrace(self._call)
             one: FrameType | None = frame
