@@ -64,7 +64,6 @@ def small_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (
         "engine.spark.engine",
         "engine.spark.intake.frames",
-        "warehouse.database",
         "warehouse.changes.apply",
     ):
         monkeypatch.setattr(f"evercurrent.{module}.SMALL_ROWS", 1_000)

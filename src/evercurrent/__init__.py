@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from evercurrent.objects.model.handles import Object
     from evercurrent.python_views.owner import TableOf
     from evercurrent.statements.live_views import LiveView
-    from evercurrent.warehouse.definitions.called_functions import MissingFunctionWarning
+    from evercurrent.warehouse.maintenance.called_functions import MissingFunctionWarning
 
 __version__ = "0.1.0"
 
@@ -70,7 +70,7 @@ _PYTHON = {
     "Joined3": "frontend.python.joined",
     "JoinedMany": "frontend.python.joined",
     "LiveView": "statements.live_views",
-    "MissingFunctionWarning": "warehouse.definitions.called_functions",
+    "MissingFunctionWarning": "warehouse.maintenance.called_functions",
     "Monoid": "frontend.python.monoids",
     "Query": "frontend.python.query",
     "Rows": "frontend.python.grouping",

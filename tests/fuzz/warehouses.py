@@ -47,9 +47,9 @@ def driver_alone() -> Iterator[None]:
     """Warehouses without Spark and without published views, to which little is much."""
     patches = {
         "evercurrent.engine.spark.engine.private": lambda spark: None,
-        "evercurrent.warehouse.database.publish": lambda core: (),
+        "evercurrent.warehouse.maintenance.commit.publish": lambda core: (),
         "evercurrent.warehouse.definitions.drafts.publish": lambda core: (),
-        "evercurrent.warehouse.definitions.statements.publish": lambda core: (),
+        "evercurrent.warehouse.definitions.opening.publish": lambda core: (),
         "evercurrent.warehouse.maintenance.publish.publish": lambda core: (),
         "evercurrent.engine.spark.storage.files.SMALL_FILE": 2_000,
         "evercurrent.engine.spark.storage.checksums.SIDECAR": 2_000,

@@ -15,7 +15,7 @@ from evercurrent.engine.spark.jobs import fill
 from evercurrent.engine.spark.jobs.fill import mostly_distinct
 from evercurrent.engine.spark.storage import mapped_copy, segments
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.definitions import fill_stores
+from evercurrent.warehouse.maintenance import fill_stores
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

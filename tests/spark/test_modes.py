@@ -20,7 +20,7 @@ from pyspark.errors import AnalysisException
 from evercurrent.catalog.nodes import Mode
 from evercurrent.errors import EvercurrentError
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.deferred.catch_up import current
+from evercurrent.warehouse.maintenance.catch_up import catch_up_view
 from evercurrent.warehouse.maintenance.retry import CATCH_UP
 from tests.laws.chooser import Seeded
 from tests.laws.queries import query
@@ -101,9 +101,9 @@ def test_what_the_driver_has_let_wait_is_worked_off_by_spark(spark: SparkSession
     db.table("u").insert((3, "c"))
     db._core.engine.strategy = "spark"
     for name in before:
-        assert current(db._core, name).stores
+        assert catch_up_view(db._core, name).stores
     db._core.engine.strategy = "driver"
-    caught = [r for r in db.history()[since:] if r.notes and "have waited" in r.notes[0]]
+    caught = [r for r in db.history()[since:] if r.notes and "were deferred" in r.notes[0]]
     assert len(caught) == len(before)
     assert all(r.jobs for r in caught), "Spark has run"
     report = db.verify()

@@ -15,8 +15,9 @@ from evercurrent.data.zset import ZSet
 from evercurrent.engine.spark.storage.entry_reader import TooLarge
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.changes import assertion_trials
-from evercurrent.warehouse.changes.apply import refusing_assertions
-from evercurrent.warehouse.changes.quarantine import settle
+from evercurrent.warehouse.changes.apply import refusing_assertions, touched_rows
+from evercurrent.warehouse.changes.constraints import validate_rows
+from evercurrent.warehouse.changes.quarantine import split_batch
 from evercurrent.warehouse.database import Warehouse
 
 if TYPE_CHECKING:
@@ -159,8 +160,7 @@ def test_where_the_blame_is_not_found_all_is_refused(db: Warehouse, monkeypatch:
 
 
 def test_large_batches_are_parted_by_spark(db: Warehouse, spark: SparkSession, monkeypatch: Any) -> None:
-    for module in ("database", "changes.apply"):
-        monkeypatch.setattr(f"evercurrent.warehouse.{module}.SMALL_ROWS", 5)
+    monkeypatch.setattr("evercurrent.warehouse.changes.apply.SMALL_ROWS", 5)
     rows = [("insert", i, 1 + i % 3, str(i)) for i in range(10, 30)]
     rows += [("insert", 1, 1, "1"), ("insert", 40, 50, "1"), ("insert", 41, 1, "-4"), ("insert", 42, 1, "x")]
     rows += [("insert", 43, 1, "1"), ("insert", 43, 2, "2"), ("delete", 2, 2, "1.50"), ("odd", 44, 1, "1")]
@@ -234,10 +234,10 @@ def test_what_the_driver_cannot_hold_is_judged_by_spark(
 
     monkeypatch.setattr(core.engine, "find", too_many)
     ann, cyd = (1, "Ann", "a@x"), (3, "Cyd", None)
-    core.examine({"cust": ZSet([(cyd, -1)])}, core.partial())  # nobody refers to it
+    validate_rows(core, {"cust": ZSet([(cyd, -1)])}, touched_rows(core))  # nobody refers to it
     gone = {"cust": ZSet([(ann, -1), (cyd, -1)])}
     with pytest.raises(ec.ConstraintError, match="orders_fk_1"):
-        core.examine(gone, core.partial())
-    settled = settle(core, gone, core.partial())
-    assert [(a.row, a.constraint) for a in settled.asides] == [(ann, "orders_fk_1")]
-    assert core.engine.rows(Store((settled.segments["cust"],)), core.table_types("cust")) == [(cyd, -1)]
+        validate_rows(core, gone, touched_rows(core))
+    split = split_batch(core, gone, touched_rows(core))
+    assert [(a.row, a.constraint) for a in split.asides] == [(ann, "orders_fk_1")]
+    assert core.engine.rows(Store((split.segments["cust"],)), core.table_types("cust")) == [(cyd, -1)]

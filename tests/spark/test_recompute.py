@@ -16,6 +16,7 @@ from evercurrent.design.evaluation import reference
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.database import Warehouse
 from evercurrent.warehouse.history import change_segments
+from evercurrent.warehouse.maintenance.catch_up import relation_rows
 from evercurrent.warehouse.planning.estimates import SizeOf
 from evercurrent.warehouse.planning.strategies import Around, Decision, Outlook
 
@@ -85,7 +86,7 @@ def batch(dice: random.Random, held: dict[str, dict[int, Any]]) -> dict[str, lis
 def test_any_way_gives_what_sparks_sql_says(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evercurrent.warehouse.core.Outlook", Chance)
+    monkeypatch.setattr("evercurrent.warehouse.version.Outlook", Chance)
     dice = Chance.dice = random.Random(5)
     db = Warehouse(spark, tmp_path / "w")
     db.execute(TABLES)
@@ -120,7 +121,7 @@ def test_any_way_gives_what_sparks_sql_says(
 
 
 def contents(db: Warehouse, name: str) -> ZSet:
-    store, types = db._core.named_segments(name)
+    store, types = relation_rows(db._core, name)
     return ZSet(db._core.engine.rows(store, types))
 
 

@@ -124,7 +124,7 @@ def test_mutual_recursion_when_the_driver_gives_up(
                     table.delete(Edge(*edge))
                 if come:
                     table.insert([Edge(*e) for e in come])
-        assert "moved by Spark: the change touches more than 3 entries" in db.history()[-1].notes
+        assert "updated by Spark: the change touches more than 3 entries" in db.history()[-1].notes
         for mine, other in zip(our_views, their_views, strict=True):
             assert sorted(other.rows()) == sorted(mine.rows())
 

@@ -7,24 +7,19 @@ version says of tables and views belongs together.
 from __future__ import annotations
 
 import os
-import time
-import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from evercurrent.callables import require_callable
-from evercurrent.data.zset import ZSet
 from evercurrent.design.explain import Explanation
-from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
-from evercurrent.engine.spark.intake.frames import is_frame, small_table
+from evercurrent.engine.spark.engine import Engine
+from evercurrent.engine.spark.progress import Listener
 from evercurrent.engine.spark.storage.files import Folder
-from evercurrent.errors import ConflictError, QueryError, UnsupportedError
+from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.limits import guard_nesting
 from evercurrent.oql_views.changes import relations_of_view
 from evercurrent.python_views.owner import QueryOwner
 from evercurrent.rows.arguments import require_choice
-from evercurrent.statements.execute import in_transaction
 from evercurrent.statements.handles import Table
 from evercurrent.statements.options import STRATEGIES, OnViolation, SourceFormat, Strategy
 from evercurrent.statements.python_face import PythonFace
@@ -32,31 +27,28 @@ from evercurrent.statements.report import Report
 from evercurrent.statements.run_record import RunRecord
 from evercurrent.statements.statement_face import StatementFace, require_mapping, require_names
 from evercurrent.term.handed_over import HandedOver
-from evercurrent.warehouse.changes.apply import (
-    apply_frames,
-    apply_frames_parted,
-    apply_rows,
-    apply_rows_parted,
-    require_known,
-)
+from evercurrent.warehouse.changes.apply import apply, require_known
 from evercurrent.warehouse.changes.refresh import refresh
 from evercurrent.warehouse.changes.streams import stream
-from evercurrent.warehouse.changes.transactions import Block, Transaction
-from evercurrent.warehouse.core import Core, require_own
-from evercurrent.warehouse.deferred.catch_up import current
-from evercurrent.warehouse.definitions import statements
-from evercurrent.warehouse.definitions.called_functions import missing_functions, warn_of_missing
+from evercurrent.warehouse.changes.transactions import Block
+from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.definitions.opening import open_version
+from evercurrent.warehouse.definitions.publishing import set_publishing
 from evercurrent.warehouse.definitions.sources import Declaration, declare
+from evercurrent.warehouse.explain import explain_all, explain_view
 from evercurrent.warehouse.handles import StoredTable
 from evercurrent.warehouse.integrity.check import CheckReport, check
 from evercurrent.warehouse.integrity.repair import repair as repair_stores
 from evercurrent.warehouse.integrity.repair import repair_log
 from evercurrent.warehouse.integrity.verify import verify
 from evercurrent.warehouse.maintenance import upkeep
-from evercurrent.warehouse.maintenance.notifications import missed
-from evercurrent.warehouse.maintenance.progress import Listener
-from evercurrent.warehouse.maintenance.publish import folders_of, publish, set_publishing
+from evercurrent.warehouse.maintenance.called_functions import missing_functions, warn_of_missing
+from evercurrent.warehouse.maintenance.catch_up import catch_up_view
+from evercurrent.warehouse.maintenance.commit import tidying
+from evercurrent.warehouse.maintenance.notifications import changes_by_others
+from evercurrent.warehouse.maintenance.publish import folders_of
 from evercurrent.warehouse.objects.face import StoredFace
+from evercurrent.warehouse.python_views import WarehouseOwner
 from evercurrent.warehouse.statements import WarehouseTarget
 
 
@@ -84,10 +76,9 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
         folder.make()
         self._core = Core(Engine(spark, folder, strategy))
         self._core.functions, self._core.publish_to = known, places
-        self._statements = WarehouseTarget(self)
+        self._statements = WarehouseTarget(self._core, self._find_object)
         self._core.handle = self._statements.object_of
         self.listen(progress)
-        self._transaction: Transaction | None = None
         self.reload()
         warn_of_missing(self._core.catalog, known)
 
@@ -97,9 +88,11 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
         return missing_functions(self._core.catalog, self._core.functions)
 
     def _make_owner(self) -> QueryOwner:
-        from evercurrent.warehouse.definitions.python_views import WarehouseOwner
-
         return WarehouseOwner(self)
+
+    def _find_object(self, oid: int) -> Any:
+        space = self._session.space
+        return None if space is None else space.at(oid)
 
     def listen(self, progress: Listener | bool | None) -> None:
         """Call a function with the name of each stage of a run; False: no one, None: a line on a terminal."""
@@ -113,12 +106,12 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
         with self._core.lock:
             self._require_no_transaction("reload")
             before = self._core.version
-            statements.open_version(self._core, self._core.engine.log.latest())
-            self._core.untold.extend(missed(self._core, before))
+            open_version(self._core, self._core.engine.log.latest())
+            self._core.unnotified.extend(changes_by_others(self._core, before))
             for name in self._core.subscribers.watched:
                 for relation in relations_of_view(self._core.catalog, name):
-                    current(self._core, relation)
-            self._core.tell()
+                    catch_up_view(self._core, relation)
+            self._core.notify_subscribers()
             return self._core.version
 
     # --- statements ----------------------------------------------------------------------------------------
@@ -128,46 +121,17 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
         return self._statements
 
     def _require_no_transaction(self, what: str) -> None:
-        self._core.require_idle()
-        if self._transaction is not None:
-            raise in_transaction(what)
+        self._core.require_no_transaction(what)
 
     # --- changes -------------------------------------------------------------------------------------------
 
     def transaction(self, *, batch: str | None = None) -> Block:
         """All or nothing, one version: `with db.transaction(): ...`. `batch`: see `apply`."""
-        return Block(self, batch)
+        return Block(self._core, batch)
 
     def _changing(self) -> Block:
         """Returns the transaction for one call: the open one, or one for this call alone."""
-        return Block(self, alone=True)
-
-    def _commit_rows(self, deltas: Mapping[str, ZSet], transaction: Transaction) -> RunRecord:
-        try:
-            record = self._core.commit_rows(dict(deltas), transaction.partial, transaction.batch)
-        except BaseException:
-            self._core.engine.folder.tidy(self._core.snapshot.files())
-            raise
-        transaction.status = "committed"
-        return self._after(record)
-
-    def _after(self, record: RunRecord) -> RunRecord:
-        """What follows on a commit. The version stands: what fails is a warning, and is done with a later batch."""
-        begin = time.perf_counter()
-        self._core.progress.stage("publishing")
-        problems = list(publish(self._core) or ())
-        seconds = time.perf_counter() - begin
-        steps = {**record.steps, "publish": seconds}
-        try:
-            upkeep.compact(self._core, every=False)
-        except ConflictError:
-            pass  # another driver is quicker now: compaction can wait
-        except Exception as problem:
-            problems.append(f"segments could not be merged: {problem}")
-            warnings.warn(problems[-1], upkeep.UpkeepWarning, stacklevel=3)
-        problems += self._core.tell()
-        seconds += record.seconds
-        return replace(record, seconds=seconds, steps=steps, warnings=(*record.warnings, *problems))
+        return Block(self._core, alone=True)
 
     @guard_nesting()
     def apply(
@@ -190,29 +154,7 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
                 done = self._core.engine.log.batch(batch)
                 if done is not None:
                     return RunRecord(done, batch, repeated=True)
-            begin = time.perf_counter()
-            self._core.engine.reader.mark()
-            large: dict[str, Any] = {}
-            small: dict[str, Any] = {}
-            for name, feed in changes.items():
-                key = self._core.table(name).name.lower()
-                require_own(self._core, key)
-                read = small_table(feed) if is_frame(feed) else feed
-                if read is None or getattr(read, "num_rows", 0) > SMALL_ROWS or is_large(read):
-                    large[key] = feed
-                else:
-                    small[key] = read
-            parted = on_violation == "quarantine"
-            try:
-                if not large and not parted:
-                    return apply_rows(self, small, batch, begin)
-                if not large:
-                    return self._after(apply_rows_parted(self, small, batch))
-                frames = apply_frames_parted if parted else apply_frames
-                return self._after(frames(self, {**small, **large}, batch, begin))
-            except BaseException:
-                self._core.engine.folder.tidy(self._core.snapshot.files())
-                raise
+            return apply(self._core, changes, batch, on_violation)
 
     # --- sources -------------------------------------------------------------------------------------------
 
@@ -257,12 +199,9 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
                 if done is not None:
                     return RunRecord(done, batch, repeated=True)
             self._core.engine.reader.mark()
-            try:
+            with tidying(self._core):
                 record = refresh(self._core, tuple(full), batch, on_violation)
-            except BaseException:
-                self._core.engine.folder.tidy(self._core.snapshot.files())
-                raise
-            return RunRecord(self._core.version, batch) if record is None else self._after(record)
+            return record or RunRecord(self._core.version, batch)
 
     def stream(
         self,
@@ -282,7 +221,11 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
         what is there now and stops. `on_violation`: see `apply`.
         """
         require_known(on_violation)
-        return stream(self, table, frame, name, checkpoint, once, on_violation=on_violation)
+
+        def apply_rows(name: str, rows: Any, batch: str) -> RunRecord:
+            return self.apply({name: rows}, batch=batch, on_violation=on_violation)
+
+        return stream(self._core, table, frame, name, checkpoint, once, apply_rows, self.reload)
 
     def publish(self, view: str, to: bool | str | os.PathLike[str] = True) -> None:
         """Choose where a view is published as a Delta table: in the warehouse (True), at a path, or nowhere (False)."""
@@ -345,8 +288,6 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
 
         `changes` are numbers of changed rows by table, say `{"orders": 100}`.
         """
-        from evercurrent.warehouse.planning.explain import explain_all, explain_view
-
         with self._core.lock:
             if view is None:
                 return explain_all(self._core, changes)
@@ -391,11 +332,3 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
             f"<Warehouse {self._core.engine.folder.root}: {len(catalog.tables)} tables, {len(catalog.views)} views, "
             f"version {self.version}>"
         )
-
-
-def is_large(feed: Any) -> bool:
-    """Whether a feed that is not yet taken in has more rows than the driver should read one by one."""
-    try:
-        return len(feed) > SMALL_ROWS
-    except TypeError:
-        return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.nodes import Table as TableNode
@@ -10,7 +10,10 @@ from evercurrent.catalog.nodes import View as ViewNode
 from evercurrent.catalog.rules import positions
 from evercurrent.data.showing import show_value
 from evercurrent.data.zset import Row
+from evercurrent.design.explain import Explanation
+from evercurrent.design.why import Why
 from evercurrent.engine.spark.storage.delta_tables import table_of
+from evercurrent.engine.spark.storage.file_schema import Frame
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.storage.stored_state import Store
@@ -18,21 +21,20 @@ from evercurrent.engine.spark.storage.user_frames import changes_frame, user_fra
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.oql_views.changes import relations_of_view
 from evercurrent.rows.conversion import RowReader
-from evercurrent.rows.locate import key_of, locate, no_key
+from evercurrent.rows.locate import key_of, no_key
 from evercurrent.rows.readable import signature
 from evercurrent.rows.subscriptions import Callback, Subscription, When
 from evercurrent.statements.handles import Handle, Table, View
 from evercurrent.statements.oql import value_of
 from evercurrent.statements.order import order_rows
-from evercurrent.warehouse.deferred.catch_up import current, rows_at
-from evercurrent.warehouse.history import change_segments
+from evercurrent.warehouse.changes.transactions import Block
+from evercurrent.warehouse.history import change_segments, rows_at
+from evercurrent.warehouse.maintenance.catch_up import catch_up_view, view_rows
 from evercurrent.warehouse.maintenance.notifications import feed_name, subscribe
+from evercurrent.warehouse.touched_rows import TouchedRows
+from evercurrent.warehouse.why import why
 
 if TYPE_CHECKING:
-    from evercurrent.design.explain import Explanation
-    from evercurrent.design.why import Why
-    from evercurrent.engine.spark.storage.file_schema import Frame
-    from evercurrent.warehouse.changes.transactions import Block, Transaction
     from evercurrent.warehouse.database import Warehouse
 
 
@@ -67,7 +69,7 @@ class Stored(Handle):
         core = self._db._core
         with core.lock:
             for relation in relations_of_view(core.catalog, self.name):
-                current(core, relation)  # the subscriber is not notified of what has waited until now
+                catch_up_view(core, relation)  # the subscriber is not notified of what was deferred until now
             past = None if since is None else self._past(since)
             return subscribe(core, self.name, callback, when, past)
 
@@ -76,7 +78,7 @@ class Stored(Handle):
         core = self._db._core
         found: dict[int, dict[str, Segment]] = {}
         for relation in relations_of_view(core.catalog, self.name):
-            feed = feed_name(core, relation)
+            feed = feed_name(core.present, relation)
             for version, segment in change_segments(self._db._core, feed, since):
                 found.setdefault(version, {})[feed] = segment
         return found
@@ -100,8 +102,9 @@ class StoredTable(Stored, Table):
 
     def _segments(self, version: int | None = None) -> Store:
         core = self._db._core
-        snapshot = None if version is None else core.engine.log.snapshot(version)
-        return core.table_segments(self.name, snapshot)
+        if version is None:
+            return core.present.table_rows(self.name)
+        return core.present.with_snapshot(version, core.engine.log.snapshot(version)).table_rows(self.name)
 
     def _internal(self, pending: bool = False) -> Iterator[Row]:
         target = self._db._target
@@ -116,13 +119,18 @@ class StoredTable(Stored, Table):
         return self._db._changing()
 
     def _locate(self, transaction: Any, which: list[Any]) -> list[Row]:
-        return locate_all(self._db, transaction, self._key, which)
+        rows: list[Row] = transaction.locate_rows(self._key, which)
+        return rows
 
     def _find(self, key: Any, pending: bool) -> Row | None:
         core = self._db._core
         with core.lock:
-            transaction = self._db._transaction
-            partial = core.partial() if transaction is None else transaction.partial
+            transaction = core.transaction
+            partial = (
+                TouchedRows(core.engine, core.present.catalog, core.snapshot.stores)
+                if transaction is None
+                else transaction.partial
+            )
             store = partial.stores[self._key]
             meant = key_of(store, self._reader, key)
             if meant is None:
@@ -140,26 +148,6 @@ class StoredTable(Stored, Table):
         return f"<Table {self.name}({signature(self.schema)}) of {self._db!r}>"
 
 
-def locate_all(db: Warehouse, transaction: Transaction, table: str, which: Iterable[Any]) -> list[Row]:
-    """Returns the rows that are meant, each by a key or whole; what is stored under the keys is read at once."""
-    which = list(which)
-    reader = db._core.readers[table]
-    pending = transaction.on(table)
-    names = {f.name for f in db._core.catalog.tables[table].fields}
-    if all(type(one) is dict and one.keys() == names for one in which):
-        return reader.many(which)  # whole rows, as change feeds have them
-    keys: dict[tuple[str, ...], set[Row]] = {}
-    for one in which:
-        meant = key_of(pending.store, reader, one)
-        if meant is not None:
-            index, value = meant
-            columns = index.constraint.columns
-            keys.setdefault(columns, set()).add(value if len(columns) > 1 else (value,))
-    for columns, wanted in keys.items():
-        transaction.partial.load(table, positions(db._core.catalog.tables[table], columns), wanted)
-    return [locate(pending, reader, one) for one in which]
-
-
 class StoredView(Stored, View):
     """A view of a warehouse."""
 
@@ -175,7 +163,7 @@ class StoredView(Stored, View):
         core = self._db._core
         self._require_kept("its rows at a version" if version is not None else "its segments")
         if version is None:
-            return core.view_segments(self.name)
+            return view_rows(core, self.name)
         snapshot = core.engine.log.snapshot(version)
         texts = {d["name"].lower(): d["text"] for d in snapshot.definitions if d["kind"] == "view"}
         present = {d["name"].lower(): d["text"] for d in core.snapshot.definitions if d["kind"] == "view"}
@@ -220,6 +208,4 @@ class StoredView(Stored, View):
             return value_of(self._db._target, self._declaration, pending)
 
     def why(self, *row: Any) -> Why:
-        from evercurrent.warehouse.why import why
-
-        return why(self._db, self._declaration, *row)
+        return why(self._db._target, self._declaration, *row)

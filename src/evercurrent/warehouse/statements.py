@@ -1,6 +1,6 @@
 """What the executor of statements asks of a database, answered by one on Spark.
 
-execute(WarehouseTarget(db), "CREATE TABLE t (n BIGINT)")      one version more
+execute(WarehouseTarget(core, find_object), "CREATE TABLE t (n BIGINT)")      one version more
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.catalog import Catalog
@@ -18,26 +18,25 @@ from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.sql.statements import DropRelation
 from evercurrent.locking.lock import Hold
 from evercurrent.statements.target import Create, Definition
+from evercurrent.warehouse.changes.transactions import Block
+from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions import statements
-from evercurrent.warehouse.definitions.classes import directly
+from evercurrent.warehouse.definitions.classes import callable_schema
 from evercurrent.warehouse.definitions.drafts import Script, change
-from evercurrent.warehouse.definitions.oql import stored
+from evercurrent.warehouse.definitions.oql import require_stored_views
 from evercurrent.warehouse.maintenance.publish import definition_of
-from evercurrent.warehouse.queries import answer, answer_pending, table_rows, view_rows
-
-if TYPE_CHECKING:
-    from evercurrent.warehouse.changes.transactions import Block
-    from evercurrent.warehouse.database import Warehouse
+from evercurrent.warehouse.pending_queries import answer_pending, table_rows, view_rows
+from evercurrent.warehouse.queries import answer
 
 
 class WarehouseTarget:
     """A warehouse, as the executor sees it."""
 
-    __slots__ = ("core", "db")
+    __slots__ = ("core", "find_object")
 
-    def __init__(self, db: Warehouse) -> None:
-        self.db = db
-        self.core = db._core
+    def __init__(self, core: Core, find_object: Callable[[int], Any]) -> None:
+        self.core = core
+        self.find_object = find_object
 
     @property
     def catalog(self) -> Catalog:
@@ -60,18 +59,18 @@ class WarehouseTarget:
         return statements.can_be_drafted(self.core, statement)
 
     def require_no_transaction(self, what: str) -> None:
-        self.db._require_no_transaction(what)
+        self.core.require_no_transaction(what)
 
     # --- rows ----------------------------------------------------------------------------------------------
 
     def answer(self, query: Query, pending: bool) -> Iterable[tuple[Row, int]]:
-        transaction = self.db._transaction if pending else None
+        transaction = self.core.transaction if pending else None
         if transaction is None:
             return answer(self.core, query)
         return answer_pending(self.core, query, transaction.deltas(), transaction.partial)
 
     def view_rows(self, name: str, pending: bool) -> list[Row]:
-        transaction = self.db._transaction if pending else None
+        transaction = self.core.transaction if pending else None
         deltas = {} if transaction is None else transaction.deltas()
         if transaction is None or not deltas:
             return view_rows(self.core, name)
@@ -86,16 +85,15 @@ class WarehouseTarget:
 
     def pending_rows(self, table: str) -> ZSet:
         rows = table_rows(self.core, table)
-        transaction = self.db._transaction
+        transaction = self.core.transaction
         delta = None if transaction is None else transaction.deltas().get(table.lower())
         return rows if delta is None else rows + delta
 
     def changing(self) -> Block:
-        return self.db._changing()
+        return Block(self.core, alone=True)
 
     def object_of(self, oid: int) -> Any:
-        space = self.db._session.space
-        found = None if space is None else space.at(oid)
+        found = self.find_object(oid)
         return UNDEFINED if found is None else found
 
     # --- definitions ---------------------------------------------------------------------------------------
@@ -113,7 +111,7 @@ class WarehouseTarget:
         statements.drop(self.core, kind, name, quietly, cascade)
 
     def query_catalog(self) -> Catalog:
-        return replace(self.catalog, schema=directly(self.catalog.schema))
+        return replace(self.catalog, schema=callable_schema(self.catalog.schema))
 
     def publishing(self, name: str, publish: bool | None) -> Definition:
         if publish is not None:
@@ -123,4 +121,4 @@ class WarehouseTarget:
     def install(
         self, catalog: Catalog, kind: str, *made: Definition, dropped: set[tuple[str, str]] | None = None
     ) -> None:
-        change(self.core, stored(catalog, self.catalog), kind, *made, dropped=dropped)
+        change(self.core, require_stored_views(catalog, self.catalog), kind, *made, dropped=dropped)

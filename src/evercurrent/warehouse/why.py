@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evercurrent.catalog.nodes import View
 from evercurrent.data.zset import Row
@@ -27,32 +27,30 @@ from evercurrent.errors import UnsupportedError
 from evercurrent.oql_views.why import why_value
 from evercurrent.statements.oql import stitcher_of
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.maintenance.catch_up import relation_rows
 from evercurrent.warehouse.statements import WarehouseTarget
-
-if TYPE_CHECKING:
-    from evercurrent.warehouse.database import Warehouse
 
 MOST = 5_000_000
 """So many rows of one relation the driver reads to explain one row."""
 
 
-def why(db: Warehouse, view: View, row: Any = NOTHING) -> Why:
+def why(target: WarehouseTarget, view: View, row: Any = NOTHING) -> Why:
     """The base rows that a row of a view comes from, at the present version; of a view in OQL, an element or all."""
-    core = db._core
+    core = target.core
     with core.lock:
         if is_valued(view):
-            found = why_value(view, row, core.catalog, contents(core, view), stitcher_of(WarehouseTarget(db)))
+            found = why_value(view, row, core.catalog, contents(core, view), stitcher_of(target))
         else:
             inner = read_row(view.name, view.fields, row)
             found = explain_row(view, inner, core.catalog, contents(core, view))
-        return replace(found, objects=objects_of(found, core.catalog, WarehouseTarget(db).object_of))
+        return replace(found, objects=objects_of(found, core.catalog, target.object_of))
 
 
 def contents(core: Core, view: View) -> Contents:
     """The stored rows, those with needed values."""
 
     def read(name: str, needs: Mapping[int, Set[Any]]) -> Iterable[tuple[Row, int]]:
-        store, types = core.named_segments(name)
+        store, types = relation_rows(core, name)
         sets = {at: {v for v in values if v is not None} for at, values in needs.items()}
         for at in sorted(sets, key=lambda i: len(sets[i])):
             if len(sets[at]) <= SMALL_ROWS:

@@ -12,7 +12,7 @@ from evercurrent import Bag
 from evercurrent.calculus.codec import decode, encode
 from evercurrent.oql_views.stored_operations import KeptOperation
 from evercurrent.term.handed_over import HandedOver
-from evercurrent.warehouse.definitions.classes import kept
+from evercurrent.warehouse.definitions.classes import keep_operation
 
 PERSON = "class person (extent Persons) { attribute string name; string hello(in string to); };"
 SHIFT = "class shift (extent Shifts) { attribute string who; attribute time at; attribute interval length; };"
@@ -88,7 +88,7 @@ def found(self: Any, to: str) -> str:
 def operation(function: Any) -> KeptOperation:
     db = ec.connect()
     db.odl(PERSON, operations={"person.hello": function})
-    return kept(db.schema, "person", db.schema.classes["person"].operations[0], HandedOver())
+    return keep_operation(db.schema, "person", db.schema.classes["person"].operations[0], HandedOver())
 
 
 def test_what_is_looked_into_is_kept_as_its_term() -> None:

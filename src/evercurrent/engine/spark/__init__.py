@@ -9,6 +9,7 @@ jobs             a program as DataFrame jobs, for fills and large changes
 kernel           a program on the driver, for small changes
 storage          files, segments, the log, and how they are read
 translate        terms, types and values as Spark and Arrow have them
+progress         what a long run is at, while it runs
 private_session  the Spark session in which everything runs
 job_progress     how far Spark has come with its running stages
 """

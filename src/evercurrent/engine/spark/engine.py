@@ -32,6 +32,7 @@ from evercurrent.engine.spark.kernel.batch import DriverTransaction
 from evercurrent.engine.spark.kernel.constraint_precheck import consolidate_rows
 from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.private_session import private, tune
+from evercurrent.engine.spark.progress import Progress
 from evercurrent.engine.spark.storage.digests import H, digestible
 from evercurrent.engine.spark.storage.entry_reader import EntryReader, TooLarge, consolidate_store, plain_keys
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
@@ -96,6 +97,7 @@ class Engine:
         self.log = Log(folder)
         self.reader = EntryReader(folder)
         self.strategy = strategy
+        self.progress = Progress(self.session)
         self.keys: dict[StoreName, tuple[int, ...]] = {}  # positions of primary keys, by store
 
     # --- running -------------------------------------------------------------------------------------------

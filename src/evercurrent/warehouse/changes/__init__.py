@@ -1,13 +1,13 @@
 """Changes on their way into a version: taken in, validated, set aside or committed.
 
-apply             change feeds on their way into a version
+apply             change feeds
 assertion_trials  which changes of a batch make an assertion false
 bulk              changes too large for the driver
 columns           change feeds that are Arrow tables of whole rows
 constraint_split  which changes of a batch satisfy all constraints, and which are set aside
+constraints       the constraints of a change, wherever it is
 quarantine        changes that break a constraint or an assertion, set aside in a table, while the rest of the batch is applied
 refresh           take in what has changed in all sources, as one version
 streams           streams into tables
-touched_rows      the stored rows that a change touches, in the shape in which constraints are validated
-transactions      transactions on a warehouse
+transactions      `with db.transaction()`: begin, join and commit
 """

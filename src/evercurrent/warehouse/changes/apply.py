@@ -1,4 +1,7 @@
-"""Change feeds on their way into a version: refused as a whole, or parted by `quarantine`."""
+"""Change feeds on their way into a version: taken in, validated, and committed or refused as a whole, or with a quarantine.
+
+apply(core, {"orders": frame}, "monday", "refuse")     one version
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow
 
@@ -14,10 +17,10 @@ from evercurrent.data.feeds import CHANGE_TYPE
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.spark.engine import SMALL_ROWS
 from evercurrent.engine.spark.intake.arrow_feeds import read_feed_rows
-from evercurrent.engine.spark.intake.frames import is_frame, take_in
+from evercurrent.engine.spark.intake.frames import is_frame, small_table, take_in
 from evercurrent.engine.spark.intake.screening import screen
 from evercurrent.engine.spark.storage.files import Segment
-from evercurrent.engine.spark.storage.store_names import StoreName, aside_store, table_store
+from evercurrent.engine.spark.storage.store_names import aside_store, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConstraintError, QueryError
 from evercurrent.rows.arguments import require_choice
@@ -26,24 +29,24 @@ from evercurrent.statements.options import ON_VIOLATION, OnViolation
 from evercurrent.statements.run_record import RunRecord
 from evercurrent.warehouse.changes import bulk, columns
 from evercurrent.warehouse.changes.assertion_trials import UNITS
+from evercurrent.warehouse.changes.constraints import validate_rows, write_segments
 from evercurrent.warehouse.changes.quarantine import (
     TABLE,
     Leaving,
     Misfit,
-    Settled,
+    SplitBatch,
     ensure,
     entries,
     kept_aside,
     let_go,
     release,
-    settle,
+    split_batch,
 )
-from evercurrent.warehouse.changes.transactions import Transaction
+from evercurrent.warehouse.changes.transactions import Block
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.handles import locate_all
-
-if TYPE_CHECKING:
-    from evercurrent.warehouse.database import Warehouse
+from evercurrent.warehouse.maintenance.commit import Batch, commit, tidying
+from evercurrent.warehouse.touched_rows import TouchedRows
+from evercurrent.warehouse.transaction import Transaction
 
 COLUMN_ROWS = 4_000_000
 """Arrow tables of at most so many rows are taken in by the driver, by columns."""
@@ -53,59 +56,95 @@ def require_known(on_violation: str) -> None:
     require_choice(on_violation, ON_VIOLATION, "on_violation")
 
 
+def apply(core: Core, changes: Mapping[str, Any], batch: str | None, on_violation: OnViolation) -> RunRecord:
+    """Applies change feeds, by names of tables, in one version."""
+    begin = time.perf_counter()
+    core.engine.reader.mark()
+    large: dict[str, Any] = {}
+    small: dict[str, Any] = {}
+    for name, feed in changes.items():
+        key = core.table(name).name.lower()
+        core.present.require_own(key)
+        read = small_table(feed) if is_frame(feed) else feed
+        if read is None or getattr(read, "num_rows", 0) > SMALL_ROWS or is_large(read):
+            large[key] = feed
+        else:
+            small[key] = read
+    with tidying(core):
+        if on_violation == "quarantine":
+            if large:
+                return apply_frames_quarantining(core, {**small, **large}, batch, begin)
+            return apply_rows_quarantining(core, small, batch)
+        if large:
+            return apply_frames(core, {**small, **large}, batch, begin)
+        return apply_rows(core, small, batch, begin)
+
+
+def is_large(feed: Any) -> bool:
+    """Whether a feed that is not yet taken in has more rows than the driver should read one by one."""
+    try:
+        return len(feed) > SMALL_ROWS
+    except TypeError:
+        return False
+
+
+def touched_rows(core: Core) -> TouchedRows:
+    return TouchedRows(core.engine, core.present.catalog, core.snapshot.stores)
+
+
 # --- small feeds -------------------------------------------------------------------------------------------
 
 
-def apply_rows(db: Warehouse, changes: Mapping[str, Any], batch: str | None, begin: float) -> RunRecord:
+def apply_rows(core: Core, changes: Mapping[str, Any], batch: str | None, begin: float) -> RunRecord:
     """All or nothing: by columns where that can be, else row by row."""
-    segments = columns.segments(db._core, changes)
+    segments = columns.segments(core, changes)
     if segments is not None:
         if not segments and batch is None:
-            return RunRecord(db.version, batch)
-        judged = {"constraints": time.perf_counter() - begin}
-        return db._after(db._core.commit(segments, batch, begin, judged))
-    with db.transaction(batch=batch) as transaction:
+            return RunRecord(core.version, batch)
+        steps = {"constraints": time.perf_counter() - begin}
+        return commit(core, Batch(segments, batch, begin, steps))
+    with Block(core, batch) as transaction:
         for key, feed in changes.items():
-            come, gone = read_feed(db, transaction, key, feed)
-            transaction.change(key, [(row, 1) for row in come] + [(row, -1) for row in gone])
-    return transaction.record or RunRecord(db.version, batch)
+            inserted, deleted = read_feed(transaction, key, feed)
+            transaction.change(key, [(row, 1) for row in inserted] + [(row, -1) for row in deleted])
+    return transaction.record or RunRecord(core.version, batch)
 
 
-def read_feed(db: Warehouse, transaction: Transaction, key: str, feed: Any) -> tuple[list[Row], list[Row]]:
-    """The rows that come, and the stored rows that are meant to go."""
-    whole = read_feed_rows(db._core.catalog.tables[key].fields, feed)
+def read_feed(transaction: Transaction, key: str, feed: Any) -> tuple[list[Row], list[Row]]:
+    """Returns the rows to insert, and the stored rows to delete."""
+    version = transaction.version
+    whole = read_feed_rows(version.catalog.tables[key].fields, feed)
     if whole is not None:
         return whole
-    come, gone = changes_of(db._core.readers[key], feed)
-    return come, locate_all(db, transaction, key, gone)
+    inserted, deleted = changes_of(version.compiled.readers[key], feed)
+    return inserted, transaction.locate_rows(key, deleted)
 
 
-def apply_rows_parted(db: Warehouse, changes: Mapping[str, Any], batch: str | None) -> RunRecord:
-    """What may stand is applied, the rest set aside."""
-    core = db._core
+def apply_rows_quarantining(core: Core, changes: Mapping[str, Any], batch: str | None) -> RunRecord:
+    """Applies the changes that satisfy the constraints, and quarantines the others."""
     begin = time.perf_counter()
     ensure(core)
-    transaction = Transaction(core, batch)
+    transaction = Transaction(core.engine, core.present, core.current_hold(), batch)
     misfits: list[Misfit] = []
     deltas: dict[str, ZSet] = {}
     for key, feed in changes.items():
         delta = deltas.setdefault(key, ZSet())
 
         def take(feed: Any, key: str = key, delta: ZSet = delta) -> None:
-            come, gone = read_feed(db, transaction, key, feed)
-            for row in come:
+            inserted, deleted = read_feed(transaction, key, feed)
+            for row in inserted:
                 delta.add(row, 1)
-            for row in gone:
+            for row in deleted:
                 delta.add(row, -1)
 
-        misfits += taken_in(key, feed, take)
-    settled = settle(core, {k: d for k, d in deltas.items() if d}, transaction.partial)
-    settled.misfits = misfits
-    return commit_parted(core, settled, batch, begin, {"constraints": time.perf_counter() - begin})
+        misfits += take_feed(key, feed, take)
+    split = split_batch(core, {k: d for k, d in deltas.items() if d}, transaction.partial)
+    split.misfits = misfits
+    return commit_quarantining(core, split, batch, begin, {"constraints": time.perf_counter() - begin})
 
 
-def taken_in(key: str, feed: Any, take: Callable[[Any], None]) -> list[Misfit]:
-    """Take in a feed: all at once, or, if that fails, one change after another. Gives those that fail."""
+def take_feed(key: str, feed: Any, take: Callable[[Any], None]) -> list[Misfit]:
+    """Takes in a feed: all at once, or, if that fails, one change after another. Returns those that fail."""
     columns = frame_columns(feed)
     if columns is None:
         feed = [feed] if isinstance(feed, Mapping) else list(feed)
@@ -133,49 +172,42 @@ def taken_in(key: str, feed: Any, take: Callable[[Any], None]) -> list[Misfit]:
     return misfits
 
 
-def commit_parted(
+def commit_quarantining(
     core: Core,
-    settled: Settled,
+    split: SplitBatch,
     batch: str | None,
     begin: float,
     steps: dict[str, float],
     sources: Mapping[str, Any] | None = None,
     leaving: Iterable[Leaving] = (),
 ) -> RunRecord:
-    """Commit a parted batch: what is applied and what is set aside, as one version. `leaving`: what goes from there."""
-    quarantine = entries(core, settled, batch)
-    beside = kept_aside(core, settled.asides)
+    """Commits a batch of which a part is quarantined, as one version. `leaving`: what leaves the quarantine."""
+    quarantine = entries(core, split, batch)
+    beside = kept_aside(core, split.asides)
     for gone, rows in leaving:
         quarantine = quarantine + gone
         for table, delta in rows.items():
             beside[table] = beside.get(table, ZSet()) + delta
-    deltas = {**settled.deltas, TABLE: quarantine}
-    inputs = {**settled.segments, **written(core, deltas, table_store)}
+    deltas = {**split.deltas, TABLE: quarantine}
+    inputs = {**split.segments, **write_segments(core, {k: d for k, d in deltas.items() if d})}
     if not inputs and not beside and sources is None:
         return RunRecord(core.version, batch)
-    aside = {aside_store(key): s for key, s in written(core, beside, aside_store).items()}
-    return core.commit(inputs, batch, begin, steps, sources, beside=aside, quarantined=settled.counts())
-
-
-def written(core: Core, deltas: Mapping[str, ZSet], store: Callable[[str], StoreName]) -> dict[str, Segment]:
-    return {
-        key: core.engine.write_rows(store(key), core.table_types(key), list(delta.items()))
-        for key, delta in deltas.items()
-        if delta
-    }
+    aside = write_segments(core, {k: d for k, d in beside.items() if d}, aside_store)
+    stores = {aside_store(key): s for key, s in aside.items()}
+    return commit(core, Batch(inputs, batch, begin, steps, sources, stores, split.counts()))
 
 
 # --- large feeds -------------------------------------------------------------------------------------------
 
 
-def apply_frames(db: Warehouse, changes: Mapping[str, Any], batch: str | None, begin: float) -> RunRecord:
-    """Taken in by the executors, judged by Spark; all or nothing. By columns where the driver can hold them."""
-    core = db._core
+def apply_frames(core: Core, changes: Mapping[str, Any], batch: str | None, begin: float) -> RunRecord:
+    """Takes in large feeds by jobs of Spark and validates them by Spark; all or nothing. By columns where the driver can hold them."""
     tables = [feed for feed in changes.values() if isinstance(feed, pyarrow.Table)]
     if len(tables) == len(changes) and sum(t.num_rows for t in tables) <= COLUMN_ROWS:
         ready = columns.segments(core, changes)
         if ready is not None:
-            return core.commit(ready, batch, begin, {"constraints": time.perf_counter() - begin})
+            steps = {"constraints": time.perf_counter() - begin}
+            return commit(core, Batch(ready, batch, begin, steps))
     segments: dict[str, Segment] = {}
     for key, feed in changes.items():
         table = core.catalog.tables[key]
@@ -185,14 +217,13 @@ def apply_frames(db: Warehouse, changes: Mapping[str, Any], batch: str | None, b
     taken = time.perf_counter()
     bulk.validate(core, {k: s for k, s in segments.items() if s.rows})
     steps = {"intake": taken - begin, "constraints": time.perf_counter() - taken}
-    return core.commit(segments, batch, begin, steps)
+    return commit(core, Batch(segments, batch, begin, steps))
 
 
-def apply_frames_parted(
-    db: Warehouse, changes: Mapping[str, Any], batch: str | None, begin: float
+def apply_frames_quarantining(
+    core: Core, changes: Mapping[str, Any], batch: str | None, begin: float
 ) -> RunRecord:
-    """Taken in by the executors, judged by Spark; what may stand is applied, the rest set aside."""
-    core = db._core
+    """Takes in large feeds by jobs of Spark; applies the changes that satisfy the constraints, and quarantines the others."""
     ensure(core)
     segments: dict[str, Segment] = {}
     misfits: list[Misfit] = []
@@ -204,16 +235,16 @@ def apply_frames_parted(
         misfits += [Misfit(key, change, row, reason) for change, row, reason in bad]
         segments[key] = take_in(core.engine, store, table.name, table.fields, frame, True)
     taken = time.perf_counter()
-    settled = segments_parted(core, segments)
-    settled.misfits = misfits
+    split = split_segments(core, segments)
+    split.misfits = misfits
     steps = {"intake": taken - begin, "constraints": time.perf_counter() - taken}
     with refusing_assertions(core):
-        return commit_parted(core, settled, batch, begin, steps)
+        return commit_quarantining(core, split, batch, begin, steps)
 
 
-def segments_parted(core: Core, segments: Mapping[str, Segment]) -> Settled:
+def split_segments(core: Core, segments: Mapping[str, Segment]) -> SplitBatch:
     left, asides = bulk.split_by_constraints(core, {k: s for k, s in segments.items() if s.rows})
-    return Settled(segments=left, asides=asides)
+    return SplitBatch(segments=left, asides=asides)
 
 
 @contextmanager
@@ -248,21 +279,21 @@ def take_in_sources(
     )
     if simple and small and columns.are_satisfied(core, segments):
         steps = {**steps, "constraints": time.perf_counter() - moment}
-        return core.commit(segments, batch, begin, steps, sources)
+        return commit(core, Batch(segments, batch, begin, steps, sources))
     deltas: dict[str, ZSet] = {}
     if small:
         deltas = {
             key: ZSet(core.engine.rows(Store((s,)), core.table_types(key))) for key, s in segments.items()
         }
     if simple:
-        core.examine(deltas, core.partial()) if small else bulk.validate(core, segments)
+        validate_rows(core, deltas, touched_rows(core)) if small else bulk.validate(core, segments)
         steps = {**steps, "constraints": time.perf_counter() - moment}
-        return core.commit(segments, batch, begin, steps, sources)
-    settled = settle(core, deltas, core.partial()) if small else segments_parted(core, segments)
+        return commit(core, Batch(segments, batch, begin, steps, sources))
+    split = split_batch(core, deltas, touched_rows(core)) if small else split_segments(core, segments)
     released = release(core, whole)
-    found = let_go(core, settled)
-    if on_violation == "refuse" and settled.asides:
-        core.examine(deltas, core.partial()) if small else bulk.validate(core, segments)
+    found = let_go(core, split)
+    if on_violation == "refuse" and split.asides:
+        validate_rows(core, deltas, touched_rows(core)) if small else bulk.validate(core, segments)
     steps = {**steps, "constraints": time.perf_counter() - moment}
     with nullcontext() if small else refusing_assertions(core):
-        return commit_parted(core, settled, batch, begin, steps, sources, [released, found])
+        return commit_quarantining(core, split, batch, begin, steps, sources, [released, found])

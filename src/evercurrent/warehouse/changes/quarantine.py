@@ -28,8 +28,8 @@ from evercurrent.delta.analyses.fill import part_for
 from evercurrent.delta.program import Program
 from evercurrent.design.compile import assertion_key
 from evercurrent.engine.spark.storage.entry_reader import TooLarge
-from evercurrent.engine.spark.storage.files import EMPTY, Segment
-from evercurrent.engine.spark.storage.store_names import aside_store, table_store
+from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.store_names import aside_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConstraintError, QueryError
 from evercurrent.frontend.sql.parse import parse_statement
@@ -46,10 +46,14 @@ from evercurrent.warehouse.changes.assertion_trials import (
     units_of,
 )
 from evercurrent.warehouse.changes.constraint_split import Aside, split_by_constraints
-from evercurrent.warehouse.changes.touched_rows import Partial
-from evercurrent.warehouse.core import Core, is_source
+from evercurrent.warehouse.changes.constraints import write_segments
+from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions import statements
-from evercurrent.warehouse.maintenance.program_parts import resting
+from evercurrent.warehouse.maintenance.assertions import violated_assertions
+from evercurrent.warehouse.maintenance.called_functions import require_functions
+from evercurrent.warehouse.maintenance.update import update_views
+from evercurrent.warehouse.program_parts import stateless_relations
+from evercurrent.warehouse.touched_rows import TouchedRows
 
 TABLE = "evercurrent_quarantine"
 DEFINITION = (
@@ -70,8 +74,8 @@ class Misfit:
 
 
 @dataclass
-class Settled:
-    """A batch, parted: what is applied (in the driver's hands, or in segments), and what is set aside."""
+class SplitBatch:
+    """A batch in two: what is applied (rows in the driver, or segments), and what is quarantined."""
 
     deltas: dict[str, ZSet] = field(default_factory=dict)
     segments: dict[str, Segment] = field(default_factory=dict)
@@ -103,34 +107,34 @@ def ensure(core: Core) -> None:
 COLUMNS = ("table_name", "change", "row", "constraint_name", "reason", "batch", "version")
 
 
-def settle(core: Core, deltas: Mapping[str, ZSet], partial: Partial) -> Settled:
-    """Part a batch that is in the driver's hands."""
+def split_batch(core: Core, deltas: Mapping[str, ZSet], touched: TouchedRows) -> SplitBatch:
+    """Splits a batch that the driver holds into what is applied and what is quarantined."""
     try:
-        partial.load_all(deltas)
+        touched.load_all(deltas)
     except TooLarge:
-        segments, asides = bulk.split_by_constraints(core, core.written(dict(deltas)))
-        return Settled(segments=segments, asides=asides)
-    left, gone = split_by_constraints(partial.stores, core.rules, deltas)
-    result = Settled(left, asides=gone)
+        segments, asides = bulk.split_by_constraints(core, write_segments(core, deltas))
+        return SplitBatch(segments=segments, asides=asides)
+    left, gone = split_by_constraints(touched.stores, core.rules, deltas)
+    result = SplitBatch(left, asides=gone)
     while broken := broken_assertions(core, result.deltas):
         assertion, rows = broken[0]
-        refused = to_blame(
-            core, result.deltas, partial, [a for a, _ in broken], broken_assertion(assertion, rows)
+        refused = find_units_to_blame(
+            core, result.deltas, touched, [a for a, _ in broken], broken_assertion(assertion, rows)
         )
         named = ", ".join(a.name for a, _ in broken)
         result.asides += aside(refused, assertion.name, f"with it {named} would not hold")
         for table, entries in refused:
             for row, w in entries:
                 result.deltas[table].add(row, -w)
-        result.deltas, more = split_by_constraints(partial.stores, core.rules, result.deltas)
+        result.deltas, more = split_by_constraints(touched.stores, core.rules, result.deltas)
         result.asides += more
     return result
 
 
-def to_blame(
+def find_units_to_blame(
     core: Core,
     deltas: Mapping[str, ZSet],
-    partial: Partial,
+    touched: TouchedRows,
     broken: Iterable[Assertion],
     error: ConstraintError,
 ) -> list[Any]:
@@ -141,7 +145,7 @@ def to_blame(
     def violations(some: Mapping[str, ZSet]) -> frozenset[object]:
         return frozenset((a.name, row) for a, rows in broken_assertions(core, some) for row in rows)
 
-    units = units_of(partial.stores, deltas)
+    units = units_of(touched.stores, deltas)
     rest = {table: delta for table, delta in deltas.items() if table not in read}
     candidates = [u for u in units if u[0] in read]
     if rest and violations(rest):
@@ -158,35 +162,24 @@ def to_blame(
 
 def broken_assertions(core: Core, deltas: Mapping[str, ZSet]) -> list[tuple[Assertion, list[Row]]]:
     """The assertions that would not hold after a change, with the rows that they would return."""
-    assertions = list(core.catalog.assertions.values())
-    if not assertions or not deltas:
+    if not core.catalog.assertions or not deltas:
         return []
-    inputs = {
-        key: core.engine.write_rows(table_store(key), core.table_types(key), list(delta.items()))
-        for key, delta in deltas.items()
-    }
+    inputs = write_segments(core, deltas)
     part = assertion_part(core)
     if part is None:
-        found = core.moved(inputs)[0].deltas
+        require_functions(core.catalog, core.functions, inputs)
+        found = update_views(core.engine, core.present, inputs)[0].deltas
     else:
         names = {core.catalog.tables[key].name: s for key, s in inputs.items()}
         found = core.engine.run(part, core.snapshot.stores, names)[0].deltas
-    result = []
-    for assertion in assertions:
-        segment = found.get(core.program.views[assertion_key(assertion.name)], EMPTY)
-        if segment.rows:
-            types = [f.type for f in assertion.fields]
-            rows = [row for row, w in core.engine.rows(Store((segment,)), types) if w > 0]
-            if rows:
-                result.append((assertion, rows))
-    return result
+    return list(violated_assertions(core.engine, core.present.compiled, found))
 
 
 def assertion_part(core: Core) -> Program | None:
     """The part of the program that moves assertions; None if one of them rests on a view that is recomputed."""
-    program = core.program
+    program = core.present.program
     relations = [program.views[assertion_key(a.name)] for a in core.catalog.assertions.values()]
-    full = resting(program, core.catalog, core.snapshot.cold)
+    full = stateless_relations(program, core.catalog, core.snapshot.cold)
     part = part_for(program, (), relations, full)
     outside = full | set(core.design.recomputed)
     return None if any(r.name in outside for r in part.relations) else part
@@ -202,14 +195,14 @@ def row_json(core: Core, table: str, row: Row) -> str:
     return json.dumps(given, default=str, ensure_ascii=False)
 
 
-def entries(core: Core, settled: Settled, batch: str | None) -> ZSet:
+def entries(core: Core, split: SplitBatch, batch: str | None) -> ZSet:
     """The change of the quarantine: what is set aside comes, what leaves a source from there goes."""
     result = ZSet()
     version = core.version + 1
-    for m in settled.misfits:
+    for m in split.misfits:
         name = core.catalog.tables[m.table].name
         result.add((name, m.change, m.row, m.constraint, m.reason, batch, version), 1)
-    for a in settled.asides:
+    for a in split.asides:
         name = core.catalog.tables[a.table].name
         change = "insert" if a.weight > 0 else "delete"
         shown = row_json(core, a.table, a.row)
@@ -221,17 +214,17 @@ Leaving = tuple[ZSet, dict[str, ZSet]]
 """What leaves: the change of the quarantine and, by table, of the rows set aside."""
 
 
-def let_go(core: Core, settled: Settled) -> Leaving:
+def let_go(core: Core, split: SplitBatch) -> Leaving:
     """Deletions of rows of sources that were set aside before: they leave the quarantine, and are no violation.
 
-    Such deletions are taken out of `settled`.
+    Such deletions are taken out of `split`.
     """
     quarantine, stores = ZSet(), dict[str, ZSet]()
     stay: list[Aside] = []
     held: dict[str, dict[Row, int]] = {}
     listed: dict[tuple[str, str], list[tuple[Row, int]]] = {}
-    for a in settled.asides:
-        if a.constraint != EXISTING_ROW or a.weight > 0 or not is_source(core, a.table):
+    for a in split.asides:
+        if a.constraint != EXISTING_ROW or a.weight > 0 or not core.present.is_source(a.table):
             stay.append(a)
             continue
         if a.table not in held:
@@ -249,7 +242,7 @@ def let_go(core: Core, settled: Settled) -> Leaving:
             gone = min(times, w + quarantine.weights.get(row, 0))
             quarantine.add(row, -gone)
             times -= gone
-    settled.asides = stay
+    split.asides = stay
     return quarantine, stores
 
 
@@ -290,6 +283,6 @@ def kept_aside(core: Core, asides: Iterable[Aside]) -> dict[str, ZSet]:
     """What comes to the rows set aside, of sources."""
     result: dict[str, ZSet] = {}
     for a in asides:
-        if a.weight > 0 and is_source(core, a.table):
+        if a.weight > 0 and core.present.is_source(a.table):
             result.setdefault(a.table, ZSet()).add(a.row, a.weight)
     return result

@@ -27,7 +27,7 @@ def refresh(
 ) -> RunRecord | None:
     """One version with all that is new; None if nothing is."""
     begin = time.perf_counter()
-    names = list(sources_of(core))
+    names = list(sources_of(core.present))
     for name in full:
         if name.lower() not in {n.lower() for n in names}:
             raise QueryError(f"there is no source {name!r}", hint=f"there are {', '.join(names) or 'none'}")
@@ -37,9 +37,9 @@ def refresh(
     notes = follow_columns(core)
     cursors = dict(core.snapshot.sources)
     changes: dict[str, Change] = {}
-    for name, source in sources_of(core).items():
+    for name, source in sources_of(core.present).items():
         core.progress.stage(f"looking at {name}")
-        held = core.table_segments(name)
+        held = core.present.table_rows(name)
         if name.lower() not in whole:
             held = plus_aside(core, name, held)
         changes[name] = change_of(core.engine, source, cursors.get(name, {}), held, name.lower() in whole)

@@ -1,7 +1,6 @@
-"""Lazy and hybrid views: what waits until somebody reads, and how it is caught up.
+"""Lazy and hybrid views: what waits in queues until somebody reads, and what it adds up to.
 
-catch_up            reading what has waited
-deferred_relations  what of a design waits until somebody reads, and under which names it lies meanwhile
-deferred_work       the work that has waited
+deferred_relations  which relations of a design are deferred, and under which names their changes wait
+deferred_work       applying the queues
 groups              views that wait together
 """

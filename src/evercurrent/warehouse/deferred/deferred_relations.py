@@ -13,36 +13,26 @@ in these stores exactly if it is in the tables, and who reads a version finds th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.delta.analyses.deferral import deferred
 from evercurrent.delta.program import Fixpoint, Program
 from evercurrent.design.compile import Design, hybrid_relations
 from evercurrent.engine.spark.storage.file_schema import Schema, Shape, row_schema
-from evercurrent.engine.spark.storage.files import EMPTY, Segment
-from evercurrent.engine.spark.storage.log import Snapshot
 from evercurrent.engine.spark.storage.store_names import (
     StoreName,
-    is_shared,
     later_store,
     loop_stores,
     relation_store,
     view_store,
-    without_later,
 )
 from evercurrent.warehouse.deferred.groups import Kind, hybrid_groups, lazy_groups, row_types
-from evercurrent.warehouse.maintenance.program_parts import policies, rows_store
-
-if TYPE_CHECKING:
-    from evercurrent.warehouse.core import Core
-    from evercurrent.warehouse.maintenance.update import Moved
+from evercurrent.warehouse.program_parts import policies, rows_store
 
 
-class Waiting:
-    """What waits, as far as the definitions say."""
+class DeferredRelations:
+    """The groups of views that are deferred, as far as the definitions say."""
 
     def __init__(self, catalog: Catalog, design: Design) -> None:
         self.catalog = catalog
@@ -81,13 +71,13 @@ def program_schemas(program: Program) -> dict[StoreName, Schema]:
     return found
 
 
-def later_design(design: Design) -> Design:
+def lazy_design(design: Design) -> Design:
     """The program of the lazy views as a design of its own: of what they read no rows are kept."""
     program = replace(design.later, views={n: r for n, r in design.later.views.items() if n in design.lazy})
     return replace(design, program=program, later=Program((), ()), lazy=frozenset())
 
 
-def by_changes(catalog: Catalog, design: Design) -> Catalog:
+def lazy_catalog(catalog: Catalog, design: Design) -> Catalog:
     """The catalog as the program of the lazy views has it: what they read moves by the net change, whatever its policy."""
     own = {
         k: replace(v, policy="incremental") for k, v in catalog.views.items() if v.name in design.later.views
@@ -95,55 +85,7 @@ def by_changes(catalog: Catalog, design: Design) -> Catalog:
     return replace(catalog, views={**catalog.views, **own})
 
 
-def later(core: Core, snapshot: Snapshot) -> Core:
-    """A warehouse in which lazy views are all that there is, over the tables of a snapshot."""
-    from evercurrent.warehouse.core import Core as Apart
-
-    made = Apart(core.engine)
-    made.progress = core.progress
-    made.version = core.version
-    made.catalog = by_changes(core.waiting.catalog, core.waiting.design)
-    made.design = later_design(core.waiting.design)
-    own = {own: s for n, s in snapshot.stores.items() if (own := without_later(n)) is not None}
-    shared = {n: s for n, s in snapshot.stores.items() if is_shared(n)}
-    made.snapshot = Snapshot({**shared, **own}, snapshot.definitions, snapshot.sources)
-    return made
-
-
-def bare(core: Core) -> Core:
-    """A warehouse in which no view is kept, over the present tables."""
-    from evercurrent.warehouse.core import Core as Apart
-
-    made = Apart(core.engine)
-    made.progress = core.progress
-    made.version = core.version
-    made.catalog = core.waiting.catalog
-    made.design = replace(
-        core.waiting.design, program=Program((), ()), later=Program((), ()), lazy=frozenset()
-    )
-    stores = {n: s for n, s in core.snapshot.stores.items() if is_shared(n)}
-    made.snapshot = Snapshot(stores, core.snapshot.definitions, core.snapshot.sources)
-    return made
-
-
-def put_by(core: Core, inputs: Mapping[str, Segment], moved: Moved) -> None:
-    """Let what a batch has brought to those who wait lie for them; a view that has moved by half has not changed yet."""
-    changes = {core.catalog.tables[key].name: s for key, s in inputs.items() if s.rows}
-    changes |= {name: s for name, s in moved.views.items() if name in core.waiting.design.recomputed}
-    for group in core.waiting.groups:
-        for r in group.inputs:
-            if r.name in changes:
-                moved.added[group.queue(r.name)] = changes[r.name]
-        for store in group.states:
-            if store in moved.added:
-                moved.added[group.queue(store)] = moved.added[store]
-        for relation, names in group.relations.items() if group.kind == "hybrid" else ():
-            halves = [moved.views.pop(name, EMPTY) for name in names]
-            if halves[0].rows:
-                moved.added[group.queue(rows_store(group.program, relation))] = halves[0]
-
-
-def rows_of(design: Design, view: str) -> StoreName:
+def view_rows_store(design: Design, view: str) -> StoreName:
     """The store that holds the rows of a view, by its exact name."""
     if view in design.lazy:
         return later_store(rows_store(design.later, design.later.views[view]))

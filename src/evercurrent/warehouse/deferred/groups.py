@@ -24,7 +24,7 @@ from evercurrent.design.compile import Design
 from evercurrent.engine.spark.storage.file_schema import Schema, Shape, row_schema
 from evercurrent.engine.spark.storage.log import Snapshot
 from evercurrent.engine.spark.storage.store_names import QueueMark, StoreName, queue_mark, queue_store
-from evercurrent.warehouse.maintenance.program_parts import rows_store
+from evercurrent.warehouse.program_parts import rows_store
 
 Kind = Literal["lazy", "hybrid"]
 MARKS: dict[Kind, Literal["queued", "waits"]] = {"lazy": "queued", "hybrid": "waits"}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evercurrent.calculus.codec import encode
 from evercurrent.catalog.catalog import Catalog
@@ -23,18 +23,15 @@ from evercurrent.engine.spark.translate.types import require_stored
 from evercurrent.errors import EvercurrentError, QueryError
 from evercurrent.frontend.odl.resolve import bind
 from evercurrent.frontend.odl.show import odl
-from evercurrent.frontend.oql.names import NAMES
 from evercurrent.oql_views.methods import capture_for
 from evercurrent.oql_views.stored_operations import SELF, KeptOperation
 from evercurrent.statements.redefinition import redefine_oql
 from evercurrent.term.handed_over import HandedOver
 from evercurrent.term.located import can_be_found, path_of
 from evercurrent.term.nodes import Variable
-from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.definitions.drafts import Definition, change, named, together
-
-if TYPE_CHECKING:
-    from evercurrent.warehouse.database import Warehouse
+from evercurrent.warehouse.core import Core, Definition
+from evercurrent.warehouse.definitions.drafts import change, name_of, together
+from evercurrent.warehouse.version import Compiled
 
 
 def with_classes(catalog: Catalog, schema: Schema) -> Catalog:
@@ -53,7 +50,7 @@ def with_classes(catalog: Catalog, schema: Schema) -> Catalog:
     return catalog
 
 
-def stored(catalog: Catalog, before: Catalog) -> Catalog:
+def require_stored_tables(catalog: Catalog, before: Catalog) -> Catalog:
     """The catalog, if all that is new in its tables can be kept."""
     for key, table in catalog.tables.items():
         if table is not before.tables.get(key):
@@ -67,47 +64,28 @@ def create_classes(core: Core, schema: Schema, text: str) -> None:
     before = core.catalog
     new = [name for name in schema.classes if name not in before.schema.classes]
     names = [f"{n}.{o.name}" for n in new for o in schema.classes[n].operations]
-    schema, operations = keeping(schema, names, core.functions)
-    catalog = stored(with_classes(before, schema), before)
+    schema, operations = keep_operations(schema, names, core.functions)
+    catalog = require_stored_tables(with_classes(before, schema), before)
     classes = {"kind": "classes", "name": ", ".join(new), "text": text, "policy": None}
     change(core, redefine_oql(catalog), "CREATE CLASS", classes, *operations)
 
 
-def drop_classes(db: Warehouse, names: list[str]) -> None:
-    """Drop classes with their objects; refused where other classes, views or assertions need them."""
-    db._require_no_transaction("DROP CLASS")
-    without_classes(db._core.catalog, names)
-    delete_objects(db, names)
-    without(db._core, names)
+def require_replaceable(core: Core, schema: Schema, names: list[str]) -> None:
+    """Refuses classes that cannot take the place of those of these names."""
+    catalog = with_classes(without_classes(core.catalog, names), schema)
+    require_stored_tables(catalog, core.catalog)
 
 
-def replace_classes(db: Warehouse, schema: Schema, names: list[str]) -> None:
-    """Put classes of a larger schema in the place of those that are there under these names, whose objects go."""
-    core = db._core
-    db._require_no_transaction("CREATE CLASS")
-    stored(with_classes(without_classes(core.catalog, names), schema), core.catalog)  # or nothing is deleted
-    delete_objects(db, names)
+def replace_classes(core: Core, schema: Schema, names: list[str]) -> None:
+    """Puts classes of a larger schema in the place of those of these names, whose objects are deleted already."""
     with together(core):
-        without(core, names)
+        remove_classes(core, names)
         left = core.catalog.schema.classes
         new = {n: c for n, c in schema.classes.items() if n not in left}
         create_classes(core, Schema({**left, **new}), odl(Schema(new)))
 
 
-def delete_objects(db: Warehouse, names: list[str]) -> None:
-    """Delete the objects that others may refer to, those of classes that extend one that stays; the others go with their tables."""
-    schema = db._core.catalog.schema
-    special = [n for n in names if (parent := schema.classes[n].parent) is not None and parent not in names]
-    lost = [n for n, of in db._core.catalog.objects.items() if of in names]
-    if special or lost:
-        with db.transaction():
-            for thing in [t for n in special for t in db.extent(n)]:
-                db.delete(thing)
-            for name in lost:
-                db.table(NAMES).delete({"name": name})
-
-
-def without(core: Core, names: list[str]) -> None:
+def remove_classes(core: Core, names: list[str]) -> None:
     """Take classes out of the catalog and of the definitions."""
     before = core.catalog
     catalog = without_classes(before, names)
@@ -120,10 +98,10 @@ def without(core: Core, names: list[str]) -> None:
             declared = d["name"].split(", ")
             left = [n for n in declared if n not in names]
             if not left:
-                dropped.add(named(d))
+                dropped.add(name_of(d))
             elif left != declared:
                 text = odl(Schema({n: catalog.schema.classes[n] for n in left}))
-                edited[named(d)] = {**d, "name": ", ".join(left), "text": text}
+                edited[name_of(d)] = {**d, "name": ", ".join(left), "text": text}
     emptied = frozenset(before.tables.keys() - catalog.tables.keys())
     change(core, catalog, "DROP CLASS", dropped=dropped, edited=edited, emptied=emptied)
 
@@ -131,18 +109,20 @@ def without(core: Core, names: list[str]) -> None:
 # --- operations --------------------------------------------------------------------------------------------
 
 
-def keeping(schema: Schema, names: Iterable[str], known: HandedOver) -> tuple[Schema, list[Definition]]:
+def keep_operations(
+    schema: Schema, names: Iterable[str], known: HandedOver
+) -> tuple[Schema, list[Definition]]:
     """The schema with these operations' functions as they are kept, and their definitions."""
     functions: dict[str, KeptOperation] = {}
     for name in names:
         of, _, called = name.partition(".")
         operation = next(o for o in schema.classes[of].operations if o.name == called)
         if operation.function is not None:
-            functions[name] = kept(schema, of, operation, known)
+            functions[name] = keep_operation(schema, of, operation, known)
     return bind(schema, functions), [definition_of(f) for f in functions.values()]
 
 
-def kept(schema: Schema, of: str, operation: Operation, known: HandedOver) -> KeptOperation:
+def keep_operation(schema: Schema, of: str, operation: Operation, known: HandedOver) -> KeptOperation:
     """The function of an operation, with what can be kept of it."""
     function = operation.function
     if isinstance(function, KeptOperation):
@@ -183,17 +163,17 @@ def with_operation(catalog: Catalog, definition: Definition, known: HandedOver) 
 def bind_operations(core: Core, functions: Mapping[str, Callable[..., Any]]) -> None:
     """Give operations their functions. If one means something else than before, views follow, in a version of their own."""
     before = core.catalog.schema
-    schema, definitions = keeping(bind(before, functions), functions, core.functions)
+    schema, definitions = keep_operations(bind(before, functions), functions, core.functions)
     catalog = replace(core.catalog, schema=schema)
     present = {d["name"]: d for d in core.definitions if d["kind"] == "operation"}
     wanted = {d["name"]: d for d in definitions}
     if all(present.get(name) == wanted.get(name) for name in functions):
-        core.catalog = catalog
+        core.present = replace(core.present, compiled=Compiled(catalog, core.design))
         return
     change(core, redefine_oql(catalog), "CREATE OPERATION", *definitions)
 
 
-def directly(schema: Schema) -> Schema:
+def callable_schema(schema: Schema) -> Schema:
     """The schema for a query that is asked once: functions of which nothing could be kept are called as they are."""
     loose = {
         f"{c.name}.{o.name}": f.function

@@ -1,78 +1,43 @@
-"""Definitions take effect: alone, or all those of a text together, as one version.
+"""Definitions take effect: each on its own, or all definitions of a text together, as one version.
 
     with together(core):
         change(core, catalog, ...)      seen by what follows in the block, and by nobody else
         change(core, catalog, ...)
                                         compiled, filled and committed once, at the end
 
-Whatever raises before the commit has changed nothing: of the definitions of a block there are all or none.
+Whatever raises before the commit has changed nothing: all definitions of a block take effect, or none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.design.compile import Design, compile_all
+from evercurrent.engine.spark.engine import Report
 from evercurrent.engine.spark.storage.delta_tables import withdraw
 from evercurrent.engine.spark.storage.log import Snapshot
-from evercurrent.engine.spark.storage.store_names import is_shared, later_store
-from evercurrent.warehouse.deferred.catch_up import ground
-from evercurrent.warehouse.deferred.deferred_relations import (
-    Waiting,
-    by_changes,
-    later_design,
-    rows_of,
-)
-from evercurrent.warehouse.definitions.fill_stores import fill
+from evercurrent.warehouse.core import Core, Definition, Draft, Name
+from evercurrent.warehouse.deferred.deferred_relations import view_rows_store
+from evercurrent.warehouse.maintenance.assertions import require_assertions
+from evercurrent.warehouse.maintenance.catch_up import new_segments, version_to_build_on
+from evercurrent.warehouse.maintenance.fill_stores import fill_lazy_stores, fill_stores
 from evercurrent.warehouse.maintenance.publish import publish
+from evercurrent.warehouse.version import Compiled, Version
 
-if TYPE_CHECKING:
-    from evercurrent.warehouse.core import Core
-
-Definition = Mapping[str, Any]
-Name = tuple[str, str]
-"""A kind of definition and a name: of relations and assertions in lower case, of what OQL and ODL name as it is written."""
 RELATIONS = ("table", "view", "assertion")
 
 
-def named(definition: Definition) -> Name:
+def name_of(definition: Definition) -> Name:
     kind, name = definition["kind"], definition["name"]
     return kind, name.lower() if kind in RELATIONS else name
 
 
-@dataclass
-class Draft:
-    """Definitions that are not committed yet: `definitions` are all that there will be, `gone` those that were dropped or replaced."""
-
-    before: Catalog
-    definitions: tuple[Definition, ...]
-    gone: set[Name] = field(default_factory=set)
-    emptied: set[str] = field(default_factory=set)
-    kinds: list[str] = field(default_factory=list)
-
-    def take(
-        self,
-        kind: str,
-        made: list[Definition],
-        dropped: set[Name],
-        edited: Mapping[Name, Definition],
-        emptied: frozenset[str],
-    ) -> None:
-        gone = dropped | {named(d) for d in made}
-        left = [edited.get(named(d), d) for d in self.definitions if named(d) not in gone]
-        self.definitions = (*left, *made)
-        self.gone |= gone
-        self.emptied |= emptied
-        self.kinds.append(kind)
-
-
 @contextmanager
 def together(core: Core) -> Iterator[None]:
-    """What is defined inside is one version; inside another such block, part of that one."""
+    """Commits all definitions inside as one version; inside another such block, as part of that one."""
     if core.draft is not None:
         yield
         return
@@ -80,9 +45,9 @@ def together(core: Core) -> Iterator[None]:
     try:
         yield
     finally:
-        catalog, core.catalog, core.draft = core.catalog, draft.before, None
+        core.draft = None
     if draft.kinds:
-        finish(core, catalog, draft)
+        commit_draft(core, draft)
 
 
 class Script:
@@ -121,73 +86,93 @@ def change(
     edited: Mapping[Name, Definition] | None = None,
     emptied: frozenset[str] = frozenset(),
 ) -> None:
-    """The one way in which a catalog changes. `made` are new or replaced definitions, `edited` are others' with new texts."""
+    """Changes the catalog: the one way to do it. `made` are new or replaced definitions, `edited` others with new texts."""
     with together(core):
-        assert core.draft is not None
-        core.draft.take(kind, list(made), dropped or set(), edited or {}, emptied)
-        core.catalog = catalog
+        draft = core.draft
+        assert draft is not None
+        gone = (dropped or set()) | {name_of(d) for d in made}
+        left = [(edited or {}).get(name_of(d), d) for d in draft.definitions if name_of(d) not in gone]
+        draft.definitions = (*left, *made)
+        draft.gone |= gone
+        draft.emptied |= emptied
+        draft.kinds.append(kind)
+        draft.catalog = catalog
 
 
-def compiled(catalog: Catalog, previous: Design) -> tuple[Catalog, Design]:
-    """The program for a catalog. Nothing is assumed about the order in which parents and children come."""
+def compile_catalog(catalog: Catalog, previous: Design) -> Compiled:
+    """Compiles a catalog. Nothing is assumed about the order in which parents and children are inserted."""
     pairs = frozenset((t.name, f.parent) for t in catalog.tables.values() for f in t.foreign_keys)
-    return compile_all(catalog, previous, pairs, full=False)
+    return Compiled(*compile_all(catalog, previous, pairs, full=False))
 
 
-def finish(core: Core, catalog: Catalog, draft: Draft) -> None:
-    """Compile, fill what is new, and commit."""
-    catalog, design = compiled(catalog, core.design)
-    waiting = Waiting(catalog, design)
-    lazily, queued = ground(core, "lazy", waiting.groups if not draft.emptied else ())
-    at_once, waits = ground(core, "hybrid", waiting.groups if not draft.emptied else ())
-    old_definitions = core.snapshot.definitions
-    # Of tables that are gone nothing is left to be wrong.
-    emptied = frozenset(draft.emptied & catalog.tables.keys())
-    filling = fill(at_once, catalog, design, emptied)
-    stores, report = filling.stores, filling.report
-    if design.later.views:
-        lazy = by_changes(catalog, design)
-        own = fill(lazily, lazy, later_design(design), emptied)
-        stores |= {later_store(n): s for n, s in own.stores.items() if not is_shared(n)}
-        report = report or own.report
-    stores |= {**queued, **waits}
-    old = core.catalog, core.design
-    core.catalog, core.design = catalog, design
-    try:
-        core.require_assertions(filling.outcome.deltas)
-    finally:
-        core.catalog, core.design = old
-    lost = {name for kind, name in draft.gone if kind == "table"}
-    cursors = {n: c for n, c in core.snapshot.sources.items() if n.lower() not in lost}
-    cold = {r: c for r, c in core.snapshot.cold.items() if r in filling.cold}
-    snapshot = Snapshot(stores, draft.definitions, cursors, cold, core.snapshot.factors)
-    known = core.snapshot.files()
-    core.engine.sync(
-        [s for store in stores.values() for s in store.segments if not known.issuperset(s.files)]
-    )
-    # Views whose rows were found anew: what was published of them is of no use.
-    filled = [
-        v.name
-        for v in catalog.views.values()
-        if core.catalog.view(v.name) is None
-        or stores.get(rows_of(design, v.name)) is not core.snapshot.stores.get(rows_of(core.design, v.name))
-    ]
+# --- committing --------------------------------------------------------------------------------------------
+
+
+def commit_draft(core: Core, draft: Draft) -> None:
+    """Compiles a draft, fills its new stores, and commits."""
+    compiled = compile_catalog(draft.catalog, core.design)
+    snapshot, report = fill(core, draft, compiled)
+    core.engine.sync(list(new_segments(core.snapshot, snapshot)))
+    filled = filled_views(core.present, compiled, snapshot)
     record: dict[str, Any] = {"filled": filled}
     if report is not None:
         record |= {"strategy": report.strategy, "seconds": round(report.seconds, 4)}
     kind = ", ".join(dict.fromkeys(draft.kinds))
-    version = core.engine.log.commit(snapshot, core.version, kind=kind, record=record)
-    names = [t.name for t in core.catalog.tables.values()] + [v.name for v in core.catalog.views.values()]
-    for name in names:
-        if catalog.relation(name) is None:
-            core.subscribers.forget(name)
-    core.install(version, snapshot, catalog, design)
+    number = core.engine.log.commit(snapshot, core.version, kind=kind, record=record)
+    before = core.present
+    core.install(Version(number, compiled, snapshot))
     core.engine.folder.tidy(snapshot.files())
-    stays = {named(d) for d in draft.definitions if d["kind"] == "view" and d.get("publish", True) is True}
-    for gone in old_definitions:
-        if gone["kind"] == "view" and named(gone) in draft.gone and named(gone) not in stays:
-            withdraw(core.engine.folder, gone["name"])
-            core.published.pop(gone["name"], None)
+    forget_subscriptions(core, before)
+    withdraw_views(core, before, draft)
     for name in filled:
         core.published.pop(name, None)
     publish(core)
+
+
+def fill(core: Core, draft: Draft, compiled: Compiled) -> tuple[Snapshot, Report | None]:
+    """Computes the snapshot of a draft; refuses one whose assertions do not hold."""
+    groups = compiled.deferred.groups if not draft.emptied else ()
+    lazy, queued = version_to_build_on(core, "lazy", groups)
+    present, waits = version_to_build_on(core, "hybrid", groups)
+    # Of tables that are gone nothing is left to be wrong.
+    emptied = frozenset(draft.emptied & compiled.catalog.tables.keys())
+    filling = fill_stores(core.engine, present, compiled, emptied)
+    stores, report = filling.stores, filling.report
+    if compiled.design.later.views:
+        own = fill_lazy_stores(core.engine, lazy, compiled, emptied)
+        stores |= own.stores
+        report = report or own.report
+    require_assertions(core.engine, compiled, filling.outcome.deltas)
+    before = core.snapshot
+    lost = {name for kind, name in draft.gone if kind == "table"}
+    cursors = {n: c for n, c in before.sources.items() if n.lower() not in lost}
+    cold = {r: c for r, c in before.cold.items() if r in filling.cold}
+    return Snapshot({**stores, **queued, **waits}, draft.definitions, cursors, cold, before.factors), report
+
+
+def filled_views(before: Version, compiled: Compiled, snapshot: Snapshot) -> list[str]:
+    """Returns the views whose rows were computed from the tables: what was published of them is of no use."""
+    return [
+        v.name
+        for v in compiled.catalog.views.values()
+        if before.catalog.view(v.name) is None
+        or snapshot.stores.get(view_rows_store(compiled.design, v.name))
+        is not before.snapshot.stores.get(view_rows_store(before.design, v.name))
+    ]
+
+
+def forget_subscriptions(core: Core, before: Version) -> None:
+    """Ends the subscriptions to tables and views that are gone."""
+    catalog = before.catalog
+    for name in [*(t.name for t in catalog.tables.values()), *(v.name for v in catalog.views.values())]:
+        if core.catalog.relation(name) is None:
+            core.subscribers.forget(name)
+
+
+def withdraw_views(core: Core, before: Version, draft: Draft) -> None:
+    """Removes what is published in the warehouse of views that are no longer published there."""
+    stays = {name_of(d) for d in draft.definitions if d["kind"] == "view" and d.get("publish", True) is True}
+    for gone in before.definitions:
+        if gone["kind"] == "view" and name_of(gone) in draft.gone and name_of(gone) not in stays:
+            withdraw(core.engine.folder, gone["name"])
+            core.published.pop(gone["name"], None)

@@ -6,37 +6,21 @@ Binding a name for the first time is two versions: the name, bound to nil, and w
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from evercurrent.frontend.oql.names import NAMES
-from evercurrent.objects.names import is_bound, names_table
+from evercurrent.objects.names import names_table
 from evercurrent.statements.oql import definition_of
+from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions.drafts import change, together
-from evercurrent.warehouse.definitions.python_views import table_text
 from evercurrent.warehouse.definitions.statements import create_table
-
-if TYPE_CHECKING:
-    from evercurrent.warehouse.database import Warehouse
+from evercurrent.warehouse.definitions.table_text import table_text
 
 
-def bind(db: Warehouse, name: str, thing: Any) -> None:
-    """Bind a name to an object, or to nil; the class is that of the first object."""
-    core = db._core
-    with core.lock:
-        oid = None if thing is None else thing.oid
-        if is_bound(core.catalog, name, thing):
-            known = db.table(NAMES).get(name)
-            if known is None:
-                db.table(NAMES).insert({"name": name, "oid": oid})
-            else:
-                db.table(NAMES).update(name, oid=oid)
-            return
-        db._require_no_transaction("the first binding of a name")
-        with together(core):
-            if core.catalog.table(NAMES) is None:
-                table = names_table()
-                create_table(core, table, table_text(table), False, True)
-            of = type(thing).__name__
-            catalog = replace(core.catalog, objects={**core.catalog.objects, name: of})
-            change(core, catalog, "BIND", definition_of("object", name, of))
-        db.table(NAMES).insert({"name": name, "oid": oid})
+def declare_name(core: Core, name: str, of: str) -> None:
+    """Declares a name for objects of a class."""
+    with together(core):
+        if core.catalog.table(NAMES) is None:
+            table = names_table()
+            create_table(core, table, table_text(table), False, True)
+        catalog = replace(core.catalog, objects={**core.catalog.objects, name: of})
+        change(core, catalog, "BIND", definition_of("object", name, of))

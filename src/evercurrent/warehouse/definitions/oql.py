@@ -25,7 +25,7 @@ from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions.drafts import change
 
 
-def publish_otherwise(core: Core, view: View, definition: Mapping[str, Any]) -> bool:
+def redefine_publishing(core: Core, view: View, definition: Mapping[str, Any]) -> bool:
     """Whether another place of publishing changes how a view is kept; then it is defined anew.
 
     What is published nowhere is not kept with arrays: a change inside costs what changed, whatever the size of the collection.
@@ -33,13 +33,13 @@ def publish_otherwise(core: Core, view: View, definition: Mapping[str, Any]) -> 
     keeps = definition.get("publish", True) is not False
     if not isinstance(view.shape, Layout) or not view.shape.parts or keeps is not view.inline:
         return False
-    catalog = view_of_definition(remove(core.catalog, "view", view.name), definition)
+    catalog = add_oql_definition(remove(core.catalog, "view", view.name), definition)
     catalog = redefine_users(catalog, core.catalog, view.name)
-    change(core, stored(catalog, core.catalog), "PUBLISH", definition)
+    change(core, require_stored_views(catalog, core.catalog), "PUBLISH", definition)
     return True
 
 
-def stored(catalog: Catalog, before: Catalog) -> Catalog:
+def require_stored_views(catalog: Catalog, before: Catalog) -> Catalog:
     """The catalog, if all that is new in it can be kept."""
     for key, view in catalog.views.items():
         if view is not before.views.get(key):
@@ -48,7 +48,7 @@ def stored(catalog: Catalog, before: Catalog) -> Catalog:
     return catalog
 
 
-def view_of_definition(catalog: Catalog, definition: Mapping[str, Any]) -> Catalog:
+def add_oql_definition(catalog: Catalog, definition: Mapping[str, Any]) -> Catalog:
     """The catalog with the views of a definition, or with what else OQL defines."""
     name, text = definition["name"], definition["text"]
     match definition["kind"]:

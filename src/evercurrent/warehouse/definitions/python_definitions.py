@@ -13,14 +13,14 @@ from evercurrent.frontend.python.definitions import resolved
 from evercurrent.term.handed_over import HandedOver
 
 
-def of_python(view: View) -> dict[str, Any]:
+def python_fields(view: View) -> dict[str, Any]:
     """What the definition of such a view holds instead of a text to be read again; nothing for other views."""
     if view.language != "python":
         return {}
     return {"language": "python", "query": encode(view.query), "order": [list(key) for key in view.order]}
 
 
-def view_of_definition(definition: Mapping[str, Any], catalog: Catalog, known: HandedOver) -> View:
+def python_view(definition: Mapping[str, Any], catalog: Catalog, known: HandedOver) -> View:
     """The view that such a definition makes; a QueryError while what it reads is not defined."""
     query = decode(definition["query"], known)
     view = View(

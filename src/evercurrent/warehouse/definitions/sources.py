@@ -27,6 +27,7 @@ from evercurrent.statements.redefinition import redefine_dependants
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions import statements
 from evercurrent.warehouse.definitions.drafts import change
+from evercurrent.warehouse.version import Version
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Declaration:
 def declare(core: Core, declaration: Declaration) -> None:
     """Make a source known, unless it is."""
     source = declaration.source()
-    known = next((s for n, s in sources_of(core).items() if n.lower() == source.name.lower()), None)
+    known = next((s for n, s in sources_of(core.present).items() if n.lower() == source.name.lower()), None)
     if known is not None and (known.format, known.place, dict(known.options)) == (
         source.format,
         source.place,
@@ -94,12 +95,12 @@ def table_text(name: str, columns: Sequence[Member], key: Collection[str]) -> st
     return f"CREATE TABLE {quoted(name)} ({', '.join(parts)})"
 
 
-def sources_of(core: Core) -> dict[str, Source]:
+def sources_of(version: Version) -> dict[str, Source]:
     result = {}
-    for d in core.snapshot.definitions:
+    for d in version.definitions:
         about = d.get("source")
         if about:
-            table = core.catalog.tables[d["name"].lower()]
+            table = version.catalog.tables[d["name"].lower()]
             columns = tuple(Member(c.name, c.type) for c in table.columns)
             options = about.get("options", {})
             result[d["name"]] = Source(d["name"], about["format"], about["path"], columns, options)
@@ -107,15 +108,15 @@ def sources_of(core: Core) -> dict[str, Source]:
 
 
 def follow_columns(core: Core) -> list[str]:
-    """Add the columns that have been added to sources; tells which."""
-    told = []
-    for name, source in sources_of(core).items():
+    """Adds the columns that have been added to sources; returns a note for each source."""
+    notes = []
+    for name, source in sources_of(core.present).items():
         now, whole = columns_of(core.engine, source, core.snapshot.sources.get(name, {}))
         added = new_columns(source, now, whole)
         if added:
             widen(core, source, added)
-            told.append(f"{name}: new columns {', '.join(c.name for c in added)}")
-    return told
+            notes.append(f"{name}: new columns {', '.join(c.name for c in added)}")
+    return notes
 
 
 def widen(core: Core, source: Source, added: Sequence[Member]) -> None:
@@ -127,9 +128,9 @@ def widen(core: Core, source: Source, added: Sequence[Member]) -> None:
     statement = parse_statement(text, core.catalog)
     assert isinstance(statement, CreateTable)
     catalog = redefine_dependants(core.catalog.with_table(statement.table), source.name)
-    before = core.snapshot
+    present, before = core.present, core.snapshot
     stores = dict(before.stores)
-    held = core.table_segments(source.name)
+    held = present.table_rows(source.name)
     if held.segments:
         schema = row_schema([c.type for c in columns])
         context = core.engine.job_context(held.rows)
@@ -138,13 +139,14 @@ def widen(core: Core, source: Source, added: Sequence[Member]) -> None:
         segment = context.collect({table_store(key): frame})[table_store(key)]
         core.engine.sync([segment])
         stores[table_store(key)] = Store((segment,))
-    core.snapshot = replace(before, stores=stores)
+    core.present = present.with_snapshot(present.number, replace(before, stores=stores))
     cursor = before.sources.get(source.name)
     try:
         change(core, catalog, "ALTER TABLE", {**old, "text": text})
     except BaseException:
-        core.snapshot = before
+        core.present = present
         raise
     if cursor is not None:
         # If we crash before the next commit, the cursor is lost, and everything is compared once.
-        core.snapshot = replace(core.snapshot, sources={**core.snapshot.sources, source.name: cursor})
+        sources = {**core.snapshot.sources, source.name: cursor}
+        core.present = core.present.with_snapshot(core.version, replace(core.snapshot, sources=sources))

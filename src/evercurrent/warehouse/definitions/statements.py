@@ -7,19 +7,15 @@ the commit has changed nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.lookup import to_drop
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.catalog.removal import remove, remove_dependant
-from evercurrent.design.compile import Design
 from evercurrent.engine.spark.own_sql.queries import quoted
-from evercurrent.engine.spark.storage.log import Snapshot
 from evercurrent.engine.spark.translate.types import require_stored
-from evercurrent.errors import EvercurrentError, QueryError, StorageError, UnsupportedError
-from evercurrent.frontend.odl.resolve import classes_of
+from evercurrent.errors import UnsupportedError
 from evercurrent.frontend.sql.parse import parse_statement
 from evercurrent.frontend.sql.statements import (
     CreateAssertion,
@@ -39,87 +35,11 @@ from evercurrent.statements.definition import (
 )
 from evercurrent.statements.oql import definition_of as about_definition
 from evercurrent.statements.redefinition import over_kept, redefine_dependants
-from evercurrent.term.handed_over import HandedOver
-from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.definitions.classes import with_classes, with_operation
-from evercurrent.warehouse.definitions.drafts import Definition, change, compiled
-from evercurrent.warehouse.definitions.python_definitions import of_python, view_of_definition
-from evercurrent.warehouse.maintenance.publish import definition_of, publish
+from evercurrent.warehouse.core import Core, Definition
+from evercurrent.warehouse.definitions.drafts import change
+from evercurrent.warehouse.definitions.python_definitions import python_fields
+from evercurrent.warehouse.maintenance.publish import definition_of
 from evercurrent.warehouse.queries import answer
-
-# --- opening -----------------------------------------------------------------------------------------------
-
-
-def open_version(core: Core, version: int) -> None:
-    """Be at a version: read its definitions and compile them."""
-    snapshot = core.engine.log.snapshot(version)
-    try:
-        catalog = catalog_of(snapshot, core.functions)
-        catalog, design = compiled(catalog, Design())
-    except EvercurrentError:
-        raise
-    except Exception as problem:  # a definition that we have not written can be wrong in any way
-        raise StorageError(
-            f"the definitions of version {version} cannot be read: {type(problem).__name__}: {problem}"
-        ) from problem
-    core.install(version, snapshot, catalog, design)
-    core.published.clear()
-    publish(core)
-
-
-RANKS = {"classes": 0, "operation": 1, "macro": 2, "import": 3, "object": 4}
-"""What tables and views are read against comes before them: they were translated against all of it."""
-
-
-def catalog_of(snapshot: Snapshot, known: HandedOver) -> Catalog:
-    """The catalog that the definitions make, whatever their order; the functions that they name are those that are `known`."""
-    catalog = Catalog()
-    waiting = sorted(snapshot.definitions, key=lambda d: RANKS.get(d["kind"], len(RANKS)))
-    while waiting:
-        left = []
-        problem: EvercurrentError | None = None
-        for definition in waiting:
-            try:
-                catalog = defined(catalog, definition, known)
-            except (QueryError, UnsupportedError) as found:
-                left.append(definition)
-                problem = found
-        if len(left) == len(waiting):
-            raise StorageError(f"the definition of {left[0]['name']} cannot be read: {problem}") from problem
-        waiting = left
-    return catalog
-
-
-def defined(catalog: Catalog, definition: Definition, known: HandedOver | None = None) -> Catalog:
-    """The catalog with one definition more. Tables that a table has referred to, and that are lost, are read for it alone."""
-    known = HandedOver() if known is None else known
-    if definition["kind"] == "classes":
-        return with_classes(catalog, classes_of(definition["text"], catalog.schema))
-    if definition["kind"] == "operation":
-        return with_operation(catalog, definition, known)
-    if definition.get("language") == "oql" or definition["kind"] in ("macro", "import", "object"):
-        from evercurrent.warehouse.definitions.oql import view_of_definition as of_oql
-
-        return of_oql(catalog, definition)
-    scope = catalog
-    for lost in definition.get("lost", ()):
-        scope = defined(scope, lost, known)
-    if definition.get("language") == "python":
-        return catalog.with_view(view_of_definition(definition, scope, known))
-    statement = parse_statement(definition["text"], scope, definition.get("policy") or "incremental")
-    match statement:
-        case CreateTable(table):
-            gone = {lost["name"].lower() for lost in definition.get("lost", ())}
-            kept = tuple(f for f in table.foreign_keys if f.parent.lower() not in gone)
-            return catalog.with_table(replace(table, foreign_keys=kept))
-        case CreateView(view):
-            mode = definition.get("mode") or view.mode
-            return catalog.with_view(replace(over_kept(view, scope), mode=mode))
-        case CreateAssertion(assertion):
-            return catalog.with_assertion(over_kept(assertion, scope))
-        case _:
-            raise StorageError(f"{definition['name']} is not defined by a definition")
-
 
 # --- creating ----------------------------------------------------------------------------------------------
 
@@ -193,7 +113,7 @@ def create_view(core: Core, view: View, text: str, replacing: bool, quietly: boo
     view = over_kept(view, core.catalog)
     catalog = add_view(core.catalog, view)
     published = {k: v for k, v in definition_of(core, view.name).items() if k == "publish"}
-    about = {**about_definition("view", view.name, text, view.policy, view.mode), **of_python(view)}
+    about = {**about_definition("view", view.name, text, view.policy, view.mode), **python_fields(view)}
     change(core, catalog, "CREATE VIEW", {**about, **published})
 
 

@@ -13,13 +13,14 @@ from dataclasses import replace
 
 from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.engine.spark.storage.log import Snapshot
-from evercurrent.engine.spark.storage.store_names import is_shared, later_store, table_of
+from evercurrent.engine.spark.storage.store_names import table_of
 from evercurrent.errors import StorageError
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.deferred.deferred_relations import bare, by_changes, later_design
-from evercurrent.warehouse.definitions.fill_stores import fill
 from evercurrent.warehouse.integrity.check import CheckReport, check, rebuild_copies, repair_files
+from evercurrent.warehouse.maintenance.catch_up import new_segments
+from evercurrent.warehouse.maintenance.fill_stores import fill_lazy_stores, fill_stores
 from evercurrent.warehouse.maintenance.publish import publish
+from evercurrent.warehouse.version import Compiled, Version
 
 REPAIR = "REPAIR"
 """The kind of a version in which states and views were filled again."""
@@ -58,23 +59,24 @@ def repair(core: Core, report: CheckReport) -> CheckReport:
 
 
 def rebuild(core: Core) -> None:
-    """Fill all states and views from the tables, in one version."""
-    catalog, design = core.catalog, core.design
-    tables = {n: s for n, s in core.snapshot.stores.items() if table_of(n) is not None}
-    empty = bare(core)
-    empty.snapshot = replace(empty.snapshot, stores=tables)
-    empty.design = replace(empty.design, recomputed={})
-    stores = fill(empty, catalog, design, frozenset()).stores
-    if design.later.views:
-        own = fill(empty, by_changes(catalog, design), later_design(design), frozenset())
-        stores |= {later_store(n): s for n, s in own.stores.items() if not is_shared(n)}
-    before = core.snapshot
-    snapshot = Snapshot(stores, before.definitions, before.sources, {}, before.factors)
-    known = before.files()
-    core.engine.sync([s for x in stores.values() for s in x.segments if not known.issuperset(s.files)])
-    filled = [v.name for v in catalog.views.values()]
-    version = core.engine.log.commit(snapshot, core.version, kind=REPAIR, record={"filled": filled})
-    core.install(version, snapshot, catalog, design)
+    """Fills all states and views from the tables, in one version."""
+    before, compiled = core.present, core.present.compiled
+    tables = {n: s for n, s in before.snapshot.stores.items() if table_of(n) is not None}
+    empty = before.tables_only()
+    empty = replace(
+        empty,
+        compiled=Compiled(empty.catalog, replace(empty.design, recomputed={})),
+        snapshot=replace(empty.snapshot, stores=tables),
+    )
+    stores = fill_stores(core.engine, empty, compiled).stores
+    if compiled.design.later.views:
+        stores |= fill_lazy_stores(core.engine, empty, compiled).stores
+    old = before.snapshot
+    snapshot = Snapshot(stores, old.definitions, old.sources, {}, old.factors)
+    core.engine.sync(list(new_segments(old, snapshot)))
+    filled = [v.name for v in compiled.catalog.views.values()]
+    number = core.engine.log.commit(snapshot, core.version, kind=REPAIR, record={"filled": filled})
+    core.install(Version(number, compiled, snapshot))
     core.engine.folder.tidy(snapshot.files())
     core.published.clear()
     publish(core)

@@ -22,6 +22,7 @@ from evercurrent.engine.spark.own_sql.queries import REFUSALS, query_rows, regis
 from evercurrent.frontend.sql.spark_text import has_grouping_sets, query_text
 from evercurrent.statements.report import Report, Verified
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.maintenance.catch_up import view_rows
 
 MOST_ROWS = 100_000
 """Tables with more rows are not read by the reference evaluator where Spark does not know a query."""
@@ -37,7 +38,7 @@ def verify(core: Core, names: Iterable[str] | None) -> Report:
 def _verify(core: Core, view: View) -> Verified:
     core.progress.stage(f"verifying {view.name}")
     actual: Counter[Any] = Counter()
-    for row, w in core.engine.rows(core.view_segments(view.name), [f.type for f in view.fields]):
+    for row, w in core.engine.rows(view_rows(core, view.name), [f.type for f in view.fields]):
         actual[rounded(row)] += w
     # Paths and other languages are not Spark's SQL; a name with a point would be one of Spark's own catalog.
     names = [*(t.name for t in core.catalog.tables.values()), *(v.name for v in core.catalog.views.values())]
@@ -52,7 +53,7 @@ def _verify(core: Core, view: View) -> Verified:
         why = f"Spark does not know this query ({str(problem).splitlines()[0]})"
     if why:
         under = base_tables(core.catalog, frozenset({view.name}))
-        if sum(core.table_segments(name).rows for name in under) > MOST_ROWS:
+        if sum(core.present.table_rows(name).rows for name in under) > MOST_ROWS:
             return Verified(view.name, sum(actual.values()), skipped=f"{why}, and its tables are large")
         wanted = by_driver(core, view)
     return Verified(
@@ -70,7 +71,7 @@ def reads_grouping_sets(core: Core, view: View) -> bool:
 
 def by_spark(core: Core, view: View) -> Counter[Any]:
     under = [core.table(key) for key in sorted(base_tables(core.catalog, frozenset({view.name})))]
-    tables = {t.name: (core.table_segments(t.name), t.fields) for t in under}
+    tables = {t.name: (core.present.table_rows(t.name), t.fields) for t in under}
     below = [
         (other.name, query_text(other.text), tuple(f.name for f in other.fields))
         for other in views_under(frozenset({view.name}), core.catalog)
@@ -84,7 +85,7 @@ def by_driver(core: Core, view: View) -> Counter[Any]:
     """By the reference evaluator, over the stored tables."""
 
     def contents(table: str) -> ZSet:
-        return ZSet(core.engine.rows(core.table_segments(table), core.table_types(table)))
+        return ZSet(core.engine.rows(core.present.table_rows(table), core.present.table_types(table)))
 
     return Counter(map(rounded, reference(cast(Query, view.query), core.catalog, contents).inserted()))
 

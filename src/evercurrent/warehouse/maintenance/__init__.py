@@ -1,15 +1,19 @@
-"""One batch through all views: update, recompute, publish, notify, tidy up.
+"""From valid changes to the next version: update, recompute, commit, publish, notify, compact.
 
+assertions        assertions after a change
 blame             which view failed, in which expression and for which row
+called_functions  which functions the definitions of a warehouse call, and which of them the program has not handed over
+catch_up          reading deferred views
+commit            the one way in which a batch becomes a version
+effect            what a batch does to the stores of a version
 evaluated_views   views that no program can keep
+fill_stores       the stores of another catalog
 notifications     subscribers of a warehouse
-program_parts     which part of the program moves by the change, and which is made anew
-progress          what a long run is at, while it runs
 publish           published views follow the commits
 recompute         views that a batch recomputes
-recompute_by_sql  A view computed by Spark's own SQL, over stored tables
-retry             versions that only tidy up, and commits that go on over them
-run_costs         what a run has cost each view, told after it
+recompute_by_sql  a view computed by Spark's own SQL, over stored tables
+retry             versions that are mere upkeep, and commits that are repeated over them
+run_costs         what a run has cost each view, in hindsight
 update            one batch through all views
 upkeep            compaction and vacuum
 """

@@ -12,51 +12,49 @@ Otherwise the views are named: `view ratio: ...`, or `one of the views ratio, sh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from evercurrent.data.zset import ZSet
+from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import EvaluationError
 from evercurrent.session.blame import Scene, blame
-
-if TYPE_CHECKING:
-    from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.version import Version
 
 FEW = 10_000
 """Rows of larger batches are not looked at one by one."""
 
 
-def blame_batch(core: Core, error: EvaluationError, inputs: Mapping[str, Segment]) -> EvaluationError:
+def blame_batch(
+    engine: Engine, version: Version, error: EvaluationError, inputs: Mapping[str, Segment]
+) -> EvaluationError:
     """Returns the error with what is known of the view; `inputs` are the changes of tables, by lower-case names."""
-    tables = core.catalog.tables
+    tables = version.catalog.tables
     small = sum(segment.rows for segment in inputs.values()) <= FEW
 
     def rows(name: str) -> ZSet:
         key = name.lower()
-        store = core.table_segments(key).plus(inputs[key]) if key in inputs else core.table_segments(key)
-        return ZSet(core.engine.rows(store, core.table_types(key)))
+        store = version.table_rows(key).plus(inputs[key]) if key in inputs else version.table_rows(key)
+        return ZSet(engine.rows(store, version.table_types(key)))
 
     def count(key: str) -> int:
-        return core.table_segments(key).rows + (inputs[key].rows if key in inputs else 0)
+        return version.table_rows(key).rows + (inputs[key].rows if key in inputs else 0)
 
     deltas = {
-        tables[key].name: ZSet(core.engine.rows(Store((segment,)), core.table_types(key)))
-        if small
-        else ZSet()
+        tables[key].name: ZSet(engine.rows(Store((segment,)), version.table_types(key))) if small else ZSet()
         for key, segment in inputs.items()
         if segment.rows
     }
-    return blame(Scene(core.catalog, count, rows), error, deltas, _computed_views(core, error))
+    return blame(Scene(version.catalog, count, rows), error, deltas, _computed_views(version, error))
 
 
-def _computed_views(core: Core, error: EvaluationError) -> set[str] | None:
+def _computed_views(version: Version, error: EvaluationError) -> set[str] | None:
     """The views that rest on what was being computed, without those that only read one of the others."""
-    parts = core.outlook.parts
+    parts = version.outlook.parts
     found = {name for name, part in parts.items() if error.relations & part.names}
     lowest = set()
     for name in found:
-        view = core.catalog.view(name)
+        view = version.catalog.view(name)
         if view is None or not {use.lower() for use in view.uses} & {other.lower() for other in found}:
             lowest.add(name)
     return lowest or found or None

@@ -7,33 +7,30 @@ same: that of the calculus. Only the driver can evaluate it, so only over as man
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables, view_order
 from evercurrent.data.zset import ZSet
 from evercurrent.design.evaluation import run_query
-from evercurrent.engine.spark.engine import DRIVER_ENTRIES
+from evercurrent.engine.spark.engine import DRIVER_ENTRIES, Engine
 from evercurrent.engine.spark.storage.store_names import StoreName, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import UnsupportedError
 
-if TYPE_CHECKING:
-    from evercurrent.warehouse.core import Core
 
-
-def recomputed_rows(
-    core: Core, catalog: Catalog, names: Collection[str], stores: Mapping[StoreName, Store]
+def evaluate_views(
+    engine: Engine, catalog: Catalog, names: Collection[str], stores: Mapping[StoreName, Store]
 ) -> Iterator[tuple[str, ZSet]]:
-    """The rows of these views, one after another, over the tables that lie in these stores."""
+    """Yields the rows of these views, one view after another, over the tables in these stores."""
     tables: dict[str, ZSet] = {}
 
     def rows_of(name: str) -> ZSet:
         key = name.lower()
         if key not in tables:
             types = [c.type for c in catalog.tables[key].columns]
-            tables[key] = ZSet(core.engine.rows(stores.get(table_store(key), Store()), types))
+            tables[key] = ZSet(engine.rows(stores.get(table_store(key), Store()), types))
         return tables[key]
 
     for view in view_order(catalog):

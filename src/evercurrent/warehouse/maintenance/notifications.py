@@ -1,19 +1,18 @@
-"""Subscribers of a warehouse: who watches a table or view hears of every version that changes it, once, in order.
+"""Subscribers of a warehouse: each is notified of every version that changes its table or view, once, in order.
 
-    before the commit    inside `Core.commit`, when constraints and assertions have agreed: reads the version that is about
-                         to be, may raise, and then nothing is committed
-    after the commit     when the version stands and is published
+    before the commit    inside `commit_version`, after constraints and assertions: reads the version that is about to be
+                         committed; if it raises, nothing is committed
+    after the commit     when the version is committed and published
     since=version        first of what has changed after that version, from the log: the way to go on after a restart
-    other drivers        what they have committed is told when `reload` goes to their versions
+    other drivers        their versions are notified when `reload` goes to them
 
-The change that is told is the one that the version's change feed has: minimal, and the same on every driver.
+A subscriber gets the delta of the version's change feed: minimal, and the same on every driver.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from evercurrent.callables import require_callable
 from evercurrent.data.zset import ZSet
@@ -26,63 +25,64 @@ from evercurrent.frontend.oql.layout import Layout
 from evercurrent.oql_views.changes import ValueChange, relations_of_view
 from evercurrent.rows.conversion import row_writer
 from evercurrent.rows.subscriptions import Callback, Change, SubscriberWarning, Subscription, When
-
-if TYPE_CHECKING:
-    from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.version import Version
 
 Past = Mapping[int, Mapping[str, Segment]]
 """Changes as versions list them."""
 
 
-def feed_name(core: Core, name: str) -> str:
+def feed_name(version: Version, name: str) -> str:
     """The name under which a version lists the change of a table or view."""
-    return name if core.catalog.view(name) is not None else table_store(name)
+    return name if version.catalog.view(name) is not None else table_store(name)
 
 
 def change_of(core: Core, name: str, changes: Mapping[str, Segment], version: int) -> Change | None:
-    """What a version has changed in a table or view, of which it lists the changes; of a view in OQL, also inside of it."""
+    """Returns what a version has changed in a table or view, by the changes that it lists; of a view in OQL, also inside of it."""
 
-    def moved(relation: str) -> ZSet:
-        segment = changes.get(feed_name(core, relation))
+    catalog = core.present.catalog
+
+    def delta_of(relation: str) -> ZSet:
+        segment = changes.get(feed_name(core.present, relation))
         if segment is None or not segment.rows:
             return ZSet()
-        return ZSet(core.engine.rows(Store((segment,)), [f.type for f in core.catalog.fields_of(relation)]))
+        return ZSet(core.engine.rows(Store((segment,)), [f.type for f in catalog.fields_of(relation)]))
 
-    deltas = {r: delta for r in relations_of_view(core.catalog, name) if (delta := moved(r))}
+    deltas = {r: delta for r in relations_of_view(catalog, name) if (delta := delta_of(r))}
     if not deltas:
         return None
-    view = core.catalog.view(name)
+    view = catalog.view(name)
     if view is not None and isinstance(view.shape, Layout):
-        return ValueChange(name, view.shape, deltas, version, core.catalog, core.handle)
-    return Change(name, deltas[name], version, row_writer(core.catalog.fields_of(name)))
+        return ValueChange(name, view.shape, deltas, version, catalog, core.handle)
+    return Change(name, deltas[name], version, row_writer(catalog.fields_of(name)))
 
 
-def changes_of(core: Core, changes: Mapping[str, Segment], version: int) -> dict[str, Change]:
-    """What those who watch are told of a version, by name; `changes` are as the version lists them."""
+def subscribed_changes(core: Core, changes: Mapping[str, Segment], version: int) -> dict[str, Change]:
+    """Returns what subscribers are notified of, by name; `changes` are as the version lists them."""
     found = {name: change_of(core, name, changes, version) for name in core.subscribers.watched}
     return {name: change for name, change in found.items() if change is not None}
 
 
-def missed(core: Core, since: int) -> Iterator[dict[str, Change]]:
-    """What other drivers have committed after a version, one after another."""
+def changes_by_others(core: Core, since: int) -> Iterator[dict[str, Change]]:
+    """Yields what other drivers have committed after a version, one version after another."""
     log = core.engine.log
     for name in core.subscribers.watched:
-        if core.catalog.relation(name) is None:
+        if core.present.catalog.relation(name) is None:
             core.subscribers.forget(name)
     for version in range(since + 1, core.version + 1):
         if core.subscribers.watched:
             try:
-                yield changes_of(core, log.entry(version).changes, version)
+                yield subscribed_changes(core, log.entry(version).changes, version)
             except MissingFileError:
                 warnings.warn(
-                    f"the changes of version {version} have been cleaned up: subscribers do not hear of them",
+                    f"the changes of version {version} have been cleaned up: subscribers are not notified of them",
                     SubscriberWarning,
                     stacklevel=3,
                 )
 
 
 def subscribe(core: Core, name: str, callback: Callback, when: When, past: Past | None) -> Subscription:
-    """Watch a table or view; `past` are the changes that are told at once."""
+    """Subscribes to a table or view; `past` are changes that the callback gets at once."""
     if when not in ("before", "after"):
         raise QueryError(f'when must be "before" or "after", not {when!r}')
     if past is not None and when == "before":

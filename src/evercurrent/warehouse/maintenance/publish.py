@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +26,10 @@ from evercurrent.engine.spark.storage.user_frames import user_frame
 from evercurrent.engine.spark.subtraction import subtract
 from evercurrent.errors import QueryError
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.deferred.deferred_relations import rows_of
+from evercurrent.warehouse.deferred.deferred_relations import view_rows_store
 
-TURNS = 3
-"""So often a view is published anew if another driver publishes it at the same time."""
+ATTEMPTS = 3
+"""How often a view is published again if another driver publishes it at the same time."""
 
 
 class PublishWarning(UserWarning):
@@ -42,7 +41,7 @@ def definition_of(core: Core, view: str) -> Mapping[str, Any]:
     return next((d for d in core.definitions if (d["kind"], d["name"].lower()) == wanted), {})
 
 
-def where(core: Core, view: str) -> Path | None:
+def publish_path(core: Core, view: str) -> Path | None:
     """Where a view is published; None if it is not to be, or not confirmed: then there is a warning, once."""
     chosen = definition_of(core, view).get("publish", True)
     if chosen is False:
@@ -88,8 +87,8 @@ def publish(core: Core) -> tuple[str, ...]:
     """Bring every published view to the present version; returns what has failed, of which it warns too."""
     problems = []
     for view in core.catalog.views.values():
-        path = None if is_part(view) else where(core, view.name)
-        for turn in range(TURNS if path is not None else 0):
+        path = None if is_part(view) else publish_path(core, view.name)
+        for attempt in range(ATTEMPTS if path is not None else 0):
             assert path is not None
             try:
                 publish_view(core, view, path)
@@ -98,7 +97,7 @@ def publish(core: Core) -> tuple[str, ...]:
                 # The version is committed; readers through evercurrent have it. If another driver was quicker, we look
                 # again at what it has left to do.
                 core.published.pop(view.name, None)
-                if turn + 1 == TURNS:
+                if attempt + 1 == ATTEMPTS:
                     problems.append(f"view {view.name} could not be published: {problem}")
     for said in problems:
         warnings.warn(said, PublishWarning, stacklevel=3)
@@ -136,14 +135,14 @@ def publish_view(core: Core, view: View, path: Path) -> None:
 
 
 def listed_rows(core: Core, view: str) -> Store:
-    """The rows of a view as far as its changes are listed: what waits for a reader is published when there is one."""
-    store = core.view_segments(view, core.snapshot)
-    group = core.waiting.by_view.get(view)
-    name = rows_of(core.waiting.design, view)
-    half = None if group is None else core.snapshot.stores.get(group.queue(name))
-    if group is None or group.kind == "lazy" or half is None:
+    """Returns the rows of a view as far as versions list its changes; deferred changes are published when somebody reads the view."""
+    store = core.present.view_rows(view)
+    group = core.present.deferred.by_view.get(view)
+    name = view_rows_store(core.design, view)
+    queued = None if group is None else core.snapshot.stores.get(group.queue(name))
+    if group is None or group.kind == "lazy" or queued is None:
         return store
-    return subtract(core.engine, name, store, half, row_schema([f.type for f in core.view(view).fields]))
+    return subtract(core.engine, name, store, queued, row_schema([f.type for f in core.view(view).fields]))
 
 
 def changes_since(core: Core, view: str, at: int) -> list[Segment] | None:
@@ -160,33 +159,3 @@ def changes_since(core: Core, view: str, at: int) -> list[Segment] | None:
     folder = core.engine.folder
     there = all(folder.disk.exists(folder.path(f)) for s in segments for f in s.files)
     return segments if there else None
-
-
-def set_publishing(core: Core, name: str, to: bool | str | os.PathLike[str]) -> None:
-    """Publish a view elsewhere, or nowhere, from now on; a version of its own."""
-    view = core.view(name).name
-    chosen: bool | str = to if isinstance(to, bool) else os.path.abspath(os.fspath(to))
-    old = where(core, view)
-    if isinstance(chosen, str):  # the program's own word
-        core.publish_to = (*core.publish_to, Path(chosen).resolve())
-        core.unconfirmed.discard(view)
-    new = {**definition_of(core, view), "publish": chosen}
-    if definition_of(core, view).get("publish", True) == chosen:
-        publish(core)  # it may not have been confirmed before
-        return
-    if isinstance(chosen, str) and delta.is_foreign(Path(chosen)):
-        raise QueryError(
-            f"view {view} cannot be published at {chosen}: something else lies there",
-            hint="name a folder that is empty or not there yet",
-        )
-    from evercurrent.warehouse.definitions.oql import publish_otherwise
-
-    if not publish_otherwise(core, core.view(name), new):
-        definitions = tuple(new if d is definition_of(core, view) else d for d in core.snapshot.definitions)
-        snapshot = replace(core.snapshot, definitions=definitions)
-        core.version = core.engine.log.commit(snapshot, core.version, kind="PUBLISH")
-        core.snapshot = snapshot
-    core.published.pop(view, None)
-    if old == delta.place(core.engine.folder, view):
-        delta.withdraw(core.engine.folder, view)
-    publish(core)

@@ -1,6 +1,6 @@
 """A view computed by Spark's own SQL, over stored tables: what it changes of the rows that are kept of it.
 
-The text is the one of `sayable`: that of the definition, with ties settled. Views below are written out as well, unless
+The text is the one of `planning.sql_equivalence`: that of the definition, with a total order of ties. Views below are written out as well, unless
 their rows are known as they are then.
 """
 
@@ -24,12 +24,12 @@ from evercurrent.engine.spark.own_sql.recompute import (
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.store_names import StoreName, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.warehouse.maintenance.program_parts import always_full, rows_store
 from evercurrent.warehouse.planning.estimates import Size, by_fill
 from evercurrent.warehouse.planning.strategies import Around, Outlook
+from evercurrent.warehouse.program_parts import always_full, rows_store
 
 
-def created(
+def create_by_sql(
     engine: Engine,
     outlook: Outlook,
     around: Around,
@@ -57,7 +57,7 @@ def created(
         fill = by_fill(sizes.values(), (), part.levels, around.cores, driver=around.driver)
         if outlook.by_sql(view.name, sizes, Size(), around.cores).seconds > fill.seconds:
             continue
-        found = computed(engine, outlook, view.name, here, known)
+        found = compute_by_sql(engine, outlook, view.name, here, known)
         if found is not None:
             made[relation] = found
             here[rows_store(program, relation)] = Store().plus(found[0])
@@ -65,7 +65,7 @@ def created(
     return made
 
 
-def computed(
+def compute_by_sql(
     engine: Engine, outlook: Outlook, name: str, stores: Mapping[StoreName, Store], known: Collection[str]
 ) -> tuple[Segment, Report] | None:
     """What Spark's SQL makes of one view, as the change of the rows in its store; None if Spark cannot.
@@ -106,7 +106,7 @@ def computed(
     return segment, Report("sql", f"{rows} rows", rows, context.read_bytes, context.jobs, seconds)
 
 
-def together(a: Report, b: Report) -> Report:
+def add_reports(a: Report, b: Report) -> Report:
     rows, read, jobs = a.rows_in + b.rows_in, a.read_bytes + b.read_bytes, a.jobs + b.jobs
     return Report(a.strategy, f"{rows} rows", rows, read, jobs, a.seconds + b.seconds)
 

@@ -1,24 +1,22 @@
-"""Versions that only tidy up, and commits that go on over them.
+"""Versions that are mere upkeep, and commits that are repeated over them.
 
-A version that merges segments or works off what has waited changes no table and no definition. A commit that another driver was
-quicker than by nothing but such versions is made again over the newest of them: the batch itself has lost no race. A batch
-that does lose one has changed nothing, so the driver is then at the version that it was at before.
+A version that merges segments or applies deferred changes changes no table and no definition. If another driver has committed
+nothing but such versions in between, a commit is repeated over the newest of them. If it has committed a batch, the commit
+raises ConflictError, and this driver stays at the version that it was at before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from evercurrent.errors import ConflictError
-from evercurrent.warehouse.maintenance.notifications import missed
-
-if TYPE_CHECKING:
-    from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.maintenance.notifications import changes_by_others
 
 CATCH_UP = "CATCH UP"
-"""The kind of a version that only works off what has waited."""
+"""The kind of a version that only applies deferred changes."""
 COMPACT = "COMPACT"
 """The kind of a version that only merges segments."""
 
@@ -26,32 +24,33 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def again(method: Callable[Concatenate[Core, P], T]) -> Callable[Concatenate[Core, P], T]:
-    """Repeat a commit that another driver was quicker than, if that one has changed nothing of what this one rests on."""
+def repeat_over_upkeep(commit: Callable[Concatenate[Core, P], T]) -> Callable[Concatenate[Core, P], T]:
+    """Repeats a commit as long as other drivers have committed nothing but upkeep in between."""
 
-    @wraps(method)
-    def committed(core: Core, /, *args: P.args, **options: P.kwargs) -> T:
-        before = core.version, core.snapshot, len(core.untold)
+    @wraps(commit)
+    def commit_or_repeat(core: Core, /, *args: P.args, **options: P.kwargs) -> T:
+        before, notices = core.present, len(core.unnotified)
         while True:
             try:
-                return method(core, *args, **options)
+                return commit(core, *args, **options)
             except ConflictError:
-                if not followed(core):
-                    core.version, core.snapshot, told = before
-                    while len(core.untold) > told:
-                        core.untold.pop()
+                if not follow_upkeep(core):
+                    core.present = before
+                    while len(core.unnotified) > notices:
+                        core.unnotified.pop()
                     raise
 
-    return committed
+    return commit_or_repeat
 
 
-def followed(core: Core) -> bool:
-    """Go to the newest version, if all that lies between is upkeep: no table and no definition has changed by it."""
+def follow_upkeep(core: Core) -> bool:
+    """Goes to the newest version if all versions in between are upkeep; says whether it did."""
     log = core.engine.log
     newest = log.latest()
     between = [log.entry(v) for v in range(core.version + 1, newest + 1)]
     if not between or any(e.kind not in (CATCH_UP, COMPACT) for e in between):
         return False
-    before, core.version, core.snapshot = core.version, newest, log.snapshot(newest)
-    core.untold.extend(missed(core, before))
+    before = core.version
+    core.present = core.present.with_snapshot(newest, log.snapshot(newest))
+    core.unnotified.extend(changes_by_others(core, before))
     return True

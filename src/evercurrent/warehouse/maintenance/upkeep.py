@@ -17,28 +17,29 @@ from evercurrent.engine.spark.storage.store_names import StoreName, aside_store,
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.deferred.deferred_relations import program_schemas
-from evercurrent.warehouse.maintenance.publish import where
+from evercurrent.warehouse.maintenance.publish import publish_path
 from evercurrent.warehouse.maintenance.retry import COMPACT
+from evercurrent.warehouse.version import Version
 
 
 class UpkeepWarning(UserWarning):
     """A version stands, but its segments could not be merged; a later batch merges them."""
 
 
-def schemas(core: Core) -> Iterator[tuple[StoreName, Schema]]:
-    """All stores of the present version, each with its columns."""
-    for key, table in core.catalog.tables.items():
+def store_schemas(version: Version) -> Iterator[tuple[StoreName, Schema]]:
+    """Yields all stores of a version, each with its columns."""
+    for key, table in version.catalog.tables.items():
         for store in (table_store(key), aside_store(key)):
             yield store, row_schema([c.type for c in table.columns])
-    for name in core.design.recomputed:
-        yield view_store(name), row_schema([f.type for f in core.view(name).fields])
-    yield from program_schemas(core.program).items()
-    yield from core.waiting.schemas().items()
+    for name in version.design.recomputed:
+        yield view_store(name), row_schema([f.type for f in version.view(name).fields])
+    yield from program_schemas(version.program).items()
+    yield from version.deferred.schemas().items()
 
 
 def compact(core: Core, *, every: bool = True) -> int:
-    """Compact the stores that are due, in one version; gives how many."""
-    known = dict(schemas(core))
+    """Compacts the stores that are due, in one version; returns how many."""
+    known = dict(store_schemas(core.present))
     chosen: dict[StoreName, Store] = {}
     for name, store in core.snapshot.stores.items():
         if name in known:
@@ -50,14 +51,14 @@ def compact(core: Core, *, every: bool = True) -> int:
     stores = {**core.snapshot.stores, **chosen}
     snapshot: Snapshot = replace(core.snapshot, stores=stores)
     core.engine.sync([s for name in chosen for s in stores[name].segments])
-    core.version = core.engine.log.commit(snapshot, core.version, kind=COMPACT)
-    core.snapshot = snapshot
+    number = core.engine.log.commit(snapshot, core.version, kind=COMPACT)
+    core.present = core.present.with_snapshot(number, snapshot)
     core.engine.folder.tidy(snapshot.files())
     return len(chosen)
 
 
 def vacuum(core: Core, keep: int) -> int:
-    """Keep the newest `keep` versions; gives how many bytes were freed."""
+    """Keeps the newest `keep` versions; returns how many bytes were freed."""
     log = core.engine.log
     kept = log.kept_versions()
     stay = [v for v in kept if v > core.version - max(keep, 1)]
@@ -72,7 +73,7 @@ def vacuum(core: Core, keep: int) -> int:
     freed = core.engine.folder.remove(gone)
     core.engine.folder.clear_empty()
     for view in core.catalog.views.values():
-        path = where(core, view.name)
+        path = publish_path(core, view.name)
         if path is not None:
             clean(path)
     return freed

@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakValueDictionary
 
+from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.classes import Class, Schema, targets
 from evercurrent.catalog.extents import OWNER, Apart, Inside, Inverse, Single
 from evercurrent.data.types import Map, Reference, Struct
 from evercurrent.data.zset import Row
-from evercurrent.objects.classes.building import write_rows
+from evercurrent.objects.classes.building import rewrite, write_rows
 from evercurrent.objects.classes.class_source import Traits
 from evercurrent.objects.classes.structs import OwnedStruct
 from evercurrent.objects.collections.owned import Owned, OwnedBag
@@ -32,11 +33,8 @@ from evercurrent.objects.model.kinds import Field, Kind
 from evercurrent.objects.model.values import Function, outside
 from evercurrent.objects.model.work import Work
 from evercurrent.objects.space import Space
-
-if TYPE_CHECKING:
-    from evercurrent.catalog.catalog import Catalog
-    from evercurrent.warehouse.changes.transactions import Block
-    from evercurrent.warehouse.database import Warehouse
+from evercurrent.warehouse.changes.transactions import Block
+from evercurrent.warehouse.core import Core
 
 EPOCH = 1_577_836_800_000  # 2020, in milliseconds
 
@@ -78,16 +76,17 @@ class StoredSession:
     transaction = None
     committing = None
 
-    def __init__(self, db: Warehouse) -> None:
-        self.db = db
+    def __init__(self, core: Core, table: Callable[[str], Any]) -> None:
+        self.core = core
+        self.table = table
         self.space: StoredSpace | None = None
 
     @property
     def catalog(self) -> Catalog:
-        return self.db._core.catalog
+        return self.core.catalog
 
     def subscribe(self, name: str, callback: Any, when: Any) -> Any:
-        return self.db.table(name).subscribe(callback, when=when)
+        return self.table(name).subscribe(callback, when=when)
 
 
 class Changing:
@@ -97,7 +96,7 @@ class Changing:
 
     def __init__(self, space: StoredSpace) -> None:
         self.space = space
-        self.block: Block = space.db.transaction()
+        self.block = Block(space.core)
 
     def __enter__(self) -> Work:
         transaction = self.block.enter(sys._getframe(1), self)
@@ -146,9 +145,9 @@ class StoredSpace(Space):
 
     def __init__(self, session: StoredSession) -> None:
         super().__init__(session)  # type: ignore[arg-type]
-        self.db = session.db
+        self.core = session.core
         self.handles: WeakValueDictionary[int, Object] = WeakValueDictionary()
-        self.version = self.db.version
+        self.version = self.core.version
         self.last = 0
 
     # --- classes -------------------------------------------------------------------------------------------
@@ -175,8 +174,6 @@ class StoredSpace(Space):
             self.bury(thing, thing._kind.deleted)
 
     def rewrite(self, kind: Kind, traits: Traits) -> None:
-        from evercurrent.objects.classes.building import rewrite
-
         rewrite(kind, self.names(kind), traits, Nothing())  # type: ignore[arg-type]
 
     def _getter(self, f: Field) -> Any:
@@ -281,7 +278,7 @@ class StoredSpace(Space):
 
     def fresh(self) -> None:
         """If the database has moved on by other means than objects, read the handles that are held again."""
-        core = self.db._core
+        core = self.core
         if self.version == core.version or self.work.dirty:
             return
         self.version = core.version
@@ -300,7 +297,7 @@ class StoredSpace(Space):
 
     def find(self, table: str, columns: tuple[int, ...], keys: set[Row]) -> list[Row]:
         """The committed rows of a table by the values of columns."""
-        core = self.db._core
+        core = self.core
         key = table.lower()
         if not keys:
             return []
@@ -309,7 +306,7 @@ class StoredSpace(Space):
         return [row for row, weight in rows for _ in range(weight)]
 
     def every(self, table: str) -> list[Row]:
-        core = self.db._core
+        core = self.core
         rows = core.engine.rows(core.table_segments(table), core.table_types(table))
         return [row for row, weight in rows for _ in range(weight)]
 
@@ -321,7 +318,7 @@ class StoredSpace(Space):
             return self.owned(thing, f, {} if isinstance(f.type, Map) else ())
         match place:
             case Inverse(table, column, _, target):
-                names = [c.name for c in self.db._core.table(table).columns]
+                names = [c.name for c in self.core.table(table).columns]
                 rows = self.find(table, (names.index(column),), {(thing.oid,)})
                 return self.owned(thing, f, self._objects([r[0] for r in rows], target))
             case Apart(table, kind, element, owner):
@@ -343,7 +340,7 @@ class StoredSpace(Space):
                 raise AssertionError(place)
 
     def _width(self, table: str) -> int:
-        return len(self.db._core.table(table).columns)
+        return len(self.core.table(table).columns)
 
     def _objects(self, oids: list[int | None], target: str) -> list[Object | None]:
         found = self.load([o for o in oids if o is not None], list(self.schema.subclasses(target)))
@@ -373,7 +370,7 @@ class StoredSpace(Space):
         """A transaction with changes of objects is committed."""
         self.work.clear()
         if only_objects:
-            self.version = self.db.version
+            self.version = self.core.version
 
     def clear_references(self, work: Work, thing: Object) -> None:
         """Find who refers to an object by an attribute, in the stores and among the handles, and clear it."""
@@ -389,7 +386,7 @@ class StoredSpace(Space):
         held = [h for h in list(self.handles.values()) if h._kind is kind]
         match place:
             case Single(_, column, Reference()):
-                names = [c.name for c in self.db._core.table(kind.declared.relation).columns]
+                names = [c.name for c in self.core.table(kind.declared.relation).columns]
                 rows = self.find(kind.declared.relation, (names.index(column),), {(thing.oid,)})
                 oids = [r[0] for r in rows]
             case Apart(table, _, Reference()):

@@ -28,6 +28,8 @@ from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Program, R
 from evercurrent.design.compile import Design
 from evercurrent.design.program_parts import Lineage, lineage
 from evercurrent.display import bytes_text
+from evercurrent.engine.spark.engine import Engine
+from evercurrent.engine.spark.storage.log import Snapshot
 from evercurrent.engine.spark.storage.store_names import (
     StoreName,
     relation_store,
@@ -35,8 +37,7 @@ from evercurrent.engine.spark.storage.store_names import (
     table_store,
     view_store,
 )
-from evercurrent.warehouse.deferred.deferred_relations import Waiting
-from evercurrent.warehouse.maintenance.program_parts import policies, rows_store
+from evercurrent.warehouse.deferred.deferred_relations import DeferredRelations
 from evercurrent.warehouse.planning.estimates import (
     Estimate,
     Flow,
@@ -49,6 +50,7 @@ from evercurrent.warehouse.planning.estimates import (
 )
 from evercurrent.warehouse.planning.experience import Cold, factor
 from evercurrent.warehouse.planning.sql_equivalence import Saying, sayings
+from evercurrent.warehouse.program_parts import policies, rows_store
 
 Strategy = Literal["none", "delta", "keyed", "fixpoint", "full"]
 Way = Literal["none", "rules", "sql", "fill", "evaluator"]
@@ -63,6 +65,18 @@ class Around:
     driver: bool = True  # whether the driver may work alone
     cold: Mapping[str, Cold] = field(default_factory=dict)  # by relation
     factors: Mapping[str, float] = field(default_factory=dict)
+
+
+def circumstances(engine: Engine, snapshot: Snapshot) -> Around:
+    """Returns what decisions over a snapshot depend on."""
+    has_spark = engine.session is not None
+    return Around(
+        engine.session.sparkContext.defaultParallelism if has_spark else 1,
+        sql=has_spark and engine.strategy != "driver",
+        driver=engine.strategy != "spark",
+        cold={r: Cold.of_json(c) for r, c in snapshot.cold.items()},
+        factors=snapshot.factors,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +126,7 @@ class Outlook:
         self.design = design
         program = design.program
         self.parts: dict[str, ViewPart] = {}
-        self.deferred = Waiting(catalog, design).by_view
+        self.deferred = DeferredRelations(catalog, design).by_view
         self.inputs = {r.name for r in program.relations if isinstance(r, Input)}
         self.rows = {r: rows_store(program, r) for r in program.views.values()}
         for view in catalog.views.values():
@@ -294,7 +308,7 @@ def way_of(relations: Iterable[Relation], expected: Flow) -> Strategy:
     return way
 
 
-def recomputed(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
+def recomputed_relations(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
     """The relations that a batch makes anew, each with a decision for it: all views that they stand for have chosen so."""
     kept = {d.relation for d in decisions.values() if d.strategy != "full"}
     return {

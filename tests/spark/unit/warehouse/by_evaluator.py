@@ -12,8 +12,8 @@ from evercurrent.engine.spark.engine import Engine, Report
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.warehouse.maintenance.program_parts import rows_store
 from evercurrent.warehouse.planning.strategies import Outlook
+from evercurrent.warehouse.program_parts import rows_store
 
 
 def evaluated(

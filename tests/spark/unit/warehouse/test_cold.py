@@ -44,11 +44,11 @@ class Told(Outlook):
 @pytest.fixture
 def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Warehouse]:
     monkeypatch.setattr(engine, "private", lambda spark: None)
-    monkeypatch.setattr("evercurrent.warehouse.core.Outlook", Told)
-    monkeypatch.setattr("evercurrent.warehouse.maintenance.recompute.computed", evaluated)
-    monkeypatch.setattr("evercurrent.warehouse.database.publish", lambda core: None)
+    monkeypatch.setattr("evercurrent.warehouse.version.Outlook", Told)
+    monkeypatch.setattr("evercurrent.warehouse.maintenance.recompute.compute_by_sql", evaluated)
+    monkeypatch.setattr("evercurrent.warehouse.maintenance.commit.publish", lambda core: None)
     monkeypatch.setattr("evercurrent.warehouse.definitions.drafts.publish", lambda core: None)
-    monkeypatch.setattr("evercurrent.warehouse.definitions.statements.publish", lambda core: None)
+    monkeypatch.setattr("evercurrent.warehouse.definitions.opening.publish", lambda core: None)
     made = Warehouse(None, tmp_path / "w")
     made.execute(SCHEMA)
     made.table("c").insert([(1, "DE"), (2, "FR")])

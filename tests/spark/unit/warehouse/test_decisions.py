@@ -17,9 +17,10 @@ from evercurrent.design.evaluation import reference
 from evercurrent.engine.spark import engine
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.maintenance.program_parts import kept, stores_of
+from evercurrent.warehouse.maintenance.catch_up import view_rows
 from evercurrent.warehouse.planning.estimates import SizeOf
 from evercurrent.warehouse.planning.strategies import Around, Decision, Outlook, Way
+from evercurrent.warehouse.program_parts import stored_part, stores_of
 from tests.spark.unit.warehouse.by_evaluator import evaluated
 
 SCHEMA = """
@@ -73,7 +74,7 @@ def check(db: Warehouse, before: dict[str, ZSet], since: int) -> None:
     core = db._core
     for view in core.catalog.views.values():
         types = [f.type for f in view.fields]
-        rows = ZSet(core.engine.rows(core.view_segments(view.name), types))
+        rows = ZSet(core.engine.rows(view_rows(core, view.name), types))
         wanted = reference(cast(Query, view.query), core.catalog, lambda name: contents(db, name))
         assert rows == wanted, view.name
         change = ZSet()
@@ -84,13 +85,13 @@ def check(db: Warehouse, before: dict[str, ZSet], since: int) -> None:
         assert change == rows - before.get(view.name, ZSet()) or view.name not in before, view.name
         before[view.name] = rows
     # No store is left behind that no one keeps.
-    known = stores_of(kept(core.program, core.catalog, core.snapshot.cold))
+    known = stores_of(stored_part(core.present.program, core.catalog, core.snapshot.cold))
     stray = [
         n
         for n in core.snapshot.stores
         if not n.startswith(("table\0", "rows\0", "view\0")) and n not in known
     ]
-    rows_only = {r.state for r in core.program.relations if getattr(r, "state", None)}
+    rows_only = {r.state for r in core.present.program.relations if getattr(r, "state", None)}
     assert [n for n in stray if n not in rows_only] == []
 
 
@@ -121,10 +122,10 @@ def batch(dice: random.Random, db: Warehouse) -> dict[str, list[dict[str, Any]]]
 @pytest.mark.parametrize("seed", range(4))
 def test_any_choice_gives_the_same_views(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "private", lambda spark: None)
-    monkeypatch.setattr("evercurrent.warehouse.core.Outlook", Chance)
-    monkeypatch.setattr("evercurrent.warehouse.maintenance.recompute.computed", evaluated)
-    monkeypatch.setattr("evercurrent.warehouse.database.publish", lambda core: None)
-    monkeypatch.setattr("evercurrent.warehouse.definitions.statements.publish", lambda core: None)
+    monkeypatch.setattr("evercurrent.warehouse.version.Outlook", Chance)
+    monkeypatch.setattr("evercurrent.warehouse.maintenance.recompute.compute_by_sql", evaluated)
+    monkeypatch.setattr("evercurrent.warehouse.maintenance.commit.publish", lambda core: None)
+    monkeypatch.setattr("evercurrent.warehouse.definitions.opening.publish", lambda core: None)
     dice = Chance.dice = random.Random(seed)
     db = Warehouse(None, tmp_path / "w")
     tables, assertion = SCHEMA.strip().rsplit("CREATE ASSERTION", 1)
@@ -147,7 +148,7 @@ def test_any_choice_gives_the_same_views(seed: int, tmp_path: Path, monkeypatch:
     db.execute(f"CREATE OR REPLACE VIEW {name} AS {VIEWS[name]}", policy="incremental")
     cold = db._core.snapshot.cold
     db = Warehouse(None, tmp_path / "w")
-    assert db._core.snapshot.cold == cold and db._core.program.views[name] not in cold
+    assert db._core.snapshot.cold == cold and db._core.present.program.views[name] not in cold
     before = {}
     check(db, before, db.version)
     for _ in range(2):

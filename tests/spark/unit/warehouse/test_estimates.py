@@ -10,8 +10,7 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.design.compile import Design, compile_all
 from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.frontend.sql.parse import parse_script
-from evercurrent.warehouse.definitions.statements import defined
-from evercurrent.warehouse.maintenance.program_parts import always_full, kept, stores_of, without
+from evercurrent.warehouse.definitions.opening import add_definition
 from evercurrent.warehouse.planning import estimates
 from evercurrent.warehouse.planning.estimates import (
     JOB_SECONDS,
@@ -23,7 +22,8 @@ from evercurrent.warehouse.planning.estimates import (
     flow,
 )
 from evercurrent.warehouse.planning.experience import LEAST, Cold, key, learned
-from evercurrent.warehouse.planning.strategies import Around, Decision, Outlook, recomputed
+from evercurrent.warehouse.planning.strategies import Around, Decision, Outlook, recomputed_relations
+from evercurrent.warehouse.program_parts import always_full, part_without, stored_part, stores_of
 
 TABLES = """
 CREATE TABLE cust (id BIGINT PRIMARY KEY, nation STRING);
@@ -41,10 +41,10 @@ def outlook(views: Mapping[str, tuple[str, str]]) -> Outlook:
     """Views by name: (policy, query)."""
     catalog = Catalog()
     for text in parse_script(TABLES):
-        catalog = defined(catalog, {"kind": "table", "name": "", "text": text})
+        catalog = add_definition(catalog, {"kind": "table", "name": "", "text": text})
     for name, (policy, query) in views.items():
         text = f"CREATE VIEW {name} AS {query}"
-        catalog = defined(catalog, {"kind": "view", "name": name, "text": text, "policy": policy})
+        catalog = add_definition(catalog, {"kind": "view", "name": name, "text": text, "policy": policy})
     catalog, design = compile_all(catalog, Design(), full=False)
     return Outlook(catalog, design)
 
@@ -123,20 +123,20 @@ def test_the_strategy_says_what_the_batch_needs() -> None:
 def test_views_with_the_same_rows_are_recomputed_together_or_not_at_all() -> None:
     o = outlook({"a": ("auto", WIDE), "b": ("incremental", WIDE)})
     found = decided(o, {"cust": 3_000_000})
-    assert found["a"].code == "shared" and not recomputed(found)
+    assert found["a"].code == "shared" and not recomputed_relations(found)
     o = outlook({"a": ("auto", WIDE), "b": ("full", WIDE)})
     found = decided(o, {"cust": 3_000_000})
-    assert {d.strategy for d in found.values()} == {"full"} and len(recomputed(found)) == 1
+    assert {d.strategy for d in found.values()} == {"full"} and len(recomputed_relations(found)) == 1
 
 
 def test_what_only_full_views_need_is_not_kept() -> None:
     o = outlook({"a": ("full", SPEND)})
     program = o.design.program
     assert always_full(program, o.catalog) == {program.views["a"]}
-    assert stores_of(program) and not stores_of(kept(program, o.catalog))
+    assert stores_of(program) and not stores_of(stored_part(program, o.catalog))
     o = outlook({"a": ("full", SPEND), "b": ("incremental", "SELECT nation FROM a WHERE total > 3")})
     program = o.design.program
-    inputs = {r.name for r in without(program, {program.views["a"]}).relations}
+    inputs = {r.name for r in part_without(program, {program.views["a"]}).relations}
     assert program.views["a"] in inputs and "orders" not in inputs
 
 

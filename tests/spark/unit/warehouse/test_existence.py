@@ -22,7 +22,7 @@ def test_each_reads_the_shared_count_in_its_own_way(
     order: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "private", lambda spark: None)
-    monkeypatch.setattr("evercurrent.warehouse.database.publish", lambda core: None)
+    monkeypatch.setattr("evercurrent.warehouse.maintenance.commit.publish", lambda core: None)
     monkeypatch.setattr("evercurrent.warehouse.definitions.drafts.publish", lambda core: None)
     db = Warehouse(None, tmp_path / "w")
     db.execute("CREATE TABLE c (id INT PRIMARY KEY); CREATE TABLE d (id INT PRIMARY KEY)")

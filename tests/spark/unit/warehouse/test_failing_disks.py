@@ -13,9 +13,8 @@ from evercurrent.engine.spark.storage import merge_policy
 from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.errors import StorageError
 from evercurrent.rows.subscriptions import SubscriberWarning
-from evercurrent.warehouse import database
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.maintenance import upkeep
+from evercurrent.warehouse.maintenance import commit, upkeep
 from evercurrent.warehouse.maintenance.publish import PublishWarning
 from evercurrent.warehouse.maintenance.publish import publish as really_publish
 from tests.fuzz.campaign import Tally
@@ -88,7 +87,7 @@ def test_what_fails_after_the_commit_is_a_warning(tmp_path: Path, monkeypatch: p
     db.view("spend").subscribe(raising)
     with monkeypatch.context() as broken:
         broken.setattr(upkeep, "compact", full)
-        broken.setattr(database, "publish", lambda core: ("view spend could not be published: x",))
+        broken.setattr(commit, "publish", lambda core: ("view spend could not be published: x",))
         with pytest.warns(upkeep.UpkeepWarning), pytest.warns(SubscriberWarning):
             run = db.apply(
                 {"o": [{"_change_type": "insert", "id": 7777, "cust": 1, "total": 1, "note": "n"}]}

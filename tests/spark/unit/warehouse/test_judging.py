@@ -19,7 +19,7 @@ from evercurrent.rows.store import Store
 from evercurrent.warehouse.changes import assertion_trials
 from evercurrent.warehouse.changes.assertion_trials import TooMany, Violations, to_set_aside, units_of
 from evercurrent.warehouse.changes.constraint_split import Aside, split_by_constraints
-from evercurrent.warehouse.definitions.statements import defined
+from evercurrent.warehouse.definitions.opening import add_definition
 
 TABLES = """
 CREATE TABLE p (id INT PRIMARY KEY, code INT UNIQUE);
@@ -28,7 +28,7 @@ CREATE TABLE free (a INT, b STRING)
 """
 CATALOG = Catalog()
 for text in parse_script(TABLES):
-    CATALOG = defined(CATALOG, {"kind": "table", "name": "", "text": text})
+    CATALOG = add_definition(CATALOG, {"kind": "table", "name": "", "text": text})
 RULES = {key: RowRules(t) for key, t in CATALOG.tables.items()}
 
 

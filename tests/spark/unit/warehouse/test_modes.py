@@ -175,7 +175,7 @@ def test_what_came_and_went_is_never_worked_off(place: Path) -> None:
     assert db.view("v").rows() == []
     record = db.history()[-1]
     assert record.rows_in == {}
-    assert record.notes == ("lazy views: 40 rows have waited, 0 were left of them",)
+    assert record.notes == ("lazy views: 40 rows were deferred, 0 after netting",)
     assert change_segments(db._core, "v", since) == []
 
 
@@ -244,7 +244,7 @@ def test_the_states_of_a_hybrid_view_move_and_its_values_wait(place: Path) -> No
     db = made(place, v=("hybrid", QUERIES["groups"]))
     run = insert(db, (1, 1, 5), (2, 1, 6)).view("v")
     assert (run.strategy, run.code, run.rows_changed) == ("keyed", "deferred", 0)
-    (state,) = db._core.program.states
+    (state,) = db._core.present.program.states
     stores = db._core.snapshot.stores
     assert stores[state.name] in waiting(db), "the same files"
     said = str(db.view("v").explain())

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from evercurrent.engine.spark import progress
+from evercurrent.engine.spark.progress import Progress
 from evercurrent.statements.run_record import RunRecord, ViewRun
-from evercurrent.warehouse.maintenance import progress
-from evercurrent.warehouse.maintenance.progress import Progress
 
 
 def test_a_listener_hears_of_the_stages_of_a_run() -> None:
@@ -17,11 +17,11 @@ def test_a_listener_hears_of_the_stages_of_a_run() -> None:
     p = Progress(None, heard.append)
     p.stage("before")
     with p.run():
-        p.stage("moving 2 views")
+        p.stage("updating 2 views")
         with p.run():
             p.stage("committing")
         p.stage("publishing")
-    assert heard == ["moving 2 views", "committing", "publishing"]
+    assert heard == ["updating 2 views", "committing", "publishing"]
 
 
 def test_a_line_is_shown_only_if_it_takes_long(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +51,7 @@ def test_a_record_prints_and_comes_back() -> None:
         bytes_read=4000,
         seconds=1.5,
         steps={"program": 0.5},
-        notes=("moved by the driver: 1200 changed rows",),
+        notes=("updated by the driver: 1200 changed rows",),
         quarantined={"orders": 2},
     )
     text = str(run)

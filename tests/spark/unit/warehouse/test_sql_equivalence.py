@@ -9,7 +9,7 @@ from evercurrent.catalog.dependencies import view_order
 from evercurrent.design.compile import Design, compile_all
 from evercurrent.frontend.sql.parse import parse_script
 from evercurrent.frontend.sql.spark_text import total_order
-from evercurrent.warehouse.definitions.statements import defined
+from evercurrent.warehouse.definitions.opening import add_definition
 from evercurrent.warehouse.planning.experience import after
 from evercurrent.warehouse.planning.sql_equivalence import Saying, sayings
 
@@ -22,10 +22,10 @@ CREATE TABLE e (a INT, b INT)
 def said(**views: str) -> dict[str, Saying]:
     catalog = Catalog()
     for text in parse_script(TABLES):
-        catalog = defined(catalog, {"kind": "table", "name": "", "text": text})
+        catalog = add_definition(catalog, {"kind": "table", "name": "", "text": text})
     for name, query in views.items():
         text = f"CREATE VIEW {name} AS {query}"
-        catalog = defined(catalog, {"kind": "view", "name": name, "text": text, "policy": "full"})
+        catalog = add_definition(catalog, {"kind": "view", "name": name, "text": text, "policy": "full"})
     catalog, design = compile_all(catalog, Design(), full=False)
     return sayings(view_order(catalog), design, catalog)
 

@@ -24,7 +24,7 @@ from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.log import Snapshot
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.definitions.called_functions import MissingFunctionWarning
+from evercurrent.warehouse.maintenance.called_functions import MissingFunctionWarning
 from evercurrent.warehouse.maintenance.publish import PublishWarning
 from tests.spark.unit.warehouse import given_functions as given
 

@@ -21,12 +21,12 @@ from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import QueryError
 from evercurrent.oql_views.explain import explain_family
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.maintenance.program_parts import kept, stores_of
 from evercurrent.warehouse.planning.experience import Cold
-from evercurrent.warehouse.planning.strategies import Decision, described
+from evercurrent.warehouse.planning.strategies import Decision, circumstances, described
+from evercurrent.warehouse.program_parts import stored_part, stores_of
 
 BATCH = 100
-"""So many changed rows of every table are supposed where nothing is said."""
+"""How many changed rows of every table are assumed if the user does not say."""
 POLICIES = {
     "incremental": "updated by each batch; never recomputed",
     "auto": "updated by each batch or recomputed, whichever is estimated to cost less",
@@ -80,7 +80,7 @@ def explain_one(core: Core, view: View, stage: str | None, changes: Mapping[str,
 
 
 def summary(core: Core, view: View, changes: Mapping[str, int] | None) -> Iterator[str]:
-    known = core.outlook.parts[view.name]
+    known = core.present.outlook.parts[view.name]
     yield f"view {view.name} ({', '.join(f'{f.name} {f.type}' for f in view.fields)})"
     yield f"  reads   {', '.join(sorted(view.uses)) or 'nothing'}"
     yield f"  policy  {view.policy}: {POLICIES[view.policy]}"
@@ -92,11 +92,11 @@ def summary(core: Core, view: View, changes: Mapping[str, int] | None) -> Iterat
         f"{BATCH_ENTRIES:,} entries; by Spark otherwise"
     )
     if known.under:
-        supposed = changed_rows(core, changes) or {core.table(key).name: BATCH for key in sorted(known.under)}
-        yield from foreseen(core.outlook.decide(core.size, supposed, core.around())[view.name], supposed)
+        assumed = changed_rows(core, changes) or {core.table(key).name: BATCH for key in sorted(known.under)}
+        yield from describe_decision(decide(core, assumed)[view.name], assumed)
     program = core.design.program_of(view.name)
     apart = view.name in core.design.lazy
-    stored = stores_of(program if apart else kept(program, core.catalog, core.snapshot.cold))
+    stored = stores_of(program if apart else stored_part(program, core.catalog, core.snapshot.cold))
     labels = Labels(program)
     yield "  keeps"
     for state in program.states:
@@ -111,13 +111,13 @@ def summary(core: Core, view: View, changes: Mapping[str, int] | None) -> Iterat
                 yield f"      {stores[0].rows:,} rows in {segments} segments, {size}{why}"
             else:
                 yield f"      {left_out(core, view)}{why}"
-    rows = core.view_segments(view.name, core.snapshot)
+    rows = core.present.view_rows(view.name)
     yield f"    its rows: {rows.rows:,} in {len(rows.segments)} segments, {bytes_text(rows.bytes)}"
 
 
 def when(core: Core, view: View) -> Iterator[str]:
     """When a view that is not strict moves, and what of it waits."""
-    group = core.waiting.by_view.get(view.name)
+    group = core.present.deferred.by_view.get(view.name)
     waits = 0 if group is None else group.rows(core.snapshot)
     watched = view.name in core.subscribers.watched
     match view.mode:
@@ -132,7 +132,7 @@ def when(core: Core, view: View) -> Iterator[str]:
         case "lazy":
             yield "  mode    lazy, but updated by each batch: a view or an assertion that is not lazy reads it"
         case "hybrid" if group is not None:
-            own = group.held & core.outlook.parts[view.name].part.relations
+            own = group.held & core.present.outlook.parts[view.name].part.relations
             yield f"  mode    hybrid: deferred until it is read: {', '.join(sorted(own))}, and what follows from them"
             yield f"          {waits:,} entries of states wait now"
         case "hybrid":
@@ -143,15 +143,15 @@ def when(core: Core, view: View) -> Iterator[str]:
 
 def left_out(core: Core, view: View) -> str:
     """Why a state is not stored."""
-    cold = core.snapshot.cold.get(core.program.views.get(view.name, ""))
+    cold = core.snapshot.cold.get(core.present.program.views.get(view.name, ""))
     if cold is None:
         return "not stored: a recompute needs no state"
     return f"cold: not stored since a batch was recomputed; {Cold.of_json(cold).spent:.1f} s were spent for want of it"
 
 
-def foreseen(d: Decision, supposed: Mapping[str, int]) -> Iterator[str]:
+def describe_decision(d: Decision, assumed: Mapping[str, int]) -> Iterator[str]:
     """What would be done for a batch, and what it and its alternative are estimated to cost."""
-    yield f"  for     {', '.join(f'{n:,} changed rows of {t}' for t, n in supposed.items())}"
+    yield f"  for     {', '.join(f'{n:,} changed rows of {t}' for t, n in assumed.items())}"
     yield f"    strategy       {d.strategy} ({d.code}: {d.reason})"
     for way, estimate in d.ways.items():
         yield f"    {WAYS[way]:<14} {described(estimate)}"
@@ -159,13 +159,19 @@ def foreseen(d: Decision, supposed: Mapping[str, int]) -> Iterator[str]:
         yield f"    {WAYS[d.way]:<14} {described(d.estimate)}"
 
 
+def decide(core: Core, changed: Mapping[str, int]) -> dict[str, Decision]:
+    """Returns what would be done for every view."""
+    version = core.present
+    return version.outlook.decide(version.size, changed, circumstances(core.engine, version.snapshot))
+
+
 def explain_all(core: Core, changes: Mapping[str, int] | None) -> Explanation:
     """One line for each view: what a batch would cost."""
     tables = [t.name for t in core.catalog.tables.values()]
-    supposed = changed_rows(core, changes) or dict.fromkeys(tables, BATCH)
-    lines = [f"for {', '.join(f'{n:,} changed rows of {t}' for t, n in supposed.items()) or 'no table'}"]
+    assumed = changed_rows(core, changes) or dict.fromkeys(tables, BATCH)
+    lines = [f"for {', '.join(f'{n:,} changed rows of {t}' for t, n in assumed.items()) or 'no table'}"]
     cells = [("view", "policy", "strategy", "estimate", "instead", "why")]
-    for name, d in core.outlook.decide(core.size, supposed, core.around()).items():
+    for name, d in decide(core, assumed).items():
         chosen = "" if d.strategy == "none" else described(d.estimate)
         other = "" if d.instead is None else described(d.instead)
         cells.append((name, core.view(name).policy, d.strategy, chosen, other, f"{d.code}: {d.reason}"))

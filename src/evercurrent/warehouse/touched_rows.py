@@ -26,7 +26,7 @@ def picked(columns: Sequence[int], rows: Iterable[Row]) -> set[Row]:
     return set(map(itemgetter(*columns), rows))
 
 
-class Partial:
+class TouchedRows:
     """Parts of tables, read as they are needed, at one version."""
 
     def __init__(self, engine: Engine, catalog: Catalog, segments: Mapping[StoreName, Segments]) -> None:

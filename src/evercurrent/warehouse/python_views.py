@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from evercurrent.algebra.show import show as show_plan
 from evercurrent.calculus.codec import encode
+from evercurrent.calculus.show import show as show_query
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.nodes import ForeignKey
 from evercurrent.catalog.nodes import Table as Declared
 from evercurrent.data.shapes import Shape
 from evercurrent.design.compile import stages
+from evercurrent.design.explain import Explanation
 from evercurrent.errors import UnsupportedError
 from evercurrent.frontend.python.core import AnyQuery
 from evercurrent.frontend.python.definitions import view_of_query
@@ -22,8 +24,8 @@ from evercurrent.rows.results import Result
 from evercurrent.statements.live_views import LiveView
 from evercurrent.statements.order import order_rows
 from evercurrent.term.handed_over import functions_in
-from evercurrent.term.show import show
 from evercurrent.warehouse.definitions import statements
+from evercurrent.warehouse.definitions.table_text import table_text
 from evercurrent.warehouse.handles import StoredTable, StoredView
 from evercurrent.warehouse.queries import answer
 
@@ -79,10 +81,6 @@ class WarehouseOwner(QueryOwner):
         )
 
     def explain(self, query: AnyQuery, stage: str | None) -> Any:
-        from evercurrent.algebra.show import show as show_plan
-        from evercurrent.calculus.show import show as show_query
-        from evercurrent.design.explain import Explanation
-
         made = stages(query._query(), self.catalog)
         match stage:
             case "calculus":
@@ -101,32 +99,3 @@ class StoredLiveView(StoredView, LiveView[T]):  # type: ignore[misc]
     def __init__(self, owner: WarehouseOwner, name: str, shape: Shape) -> None:
         StoredView.__init__(self, owner.db, name)
         self._become_query(owner, shape)
-
-
-def table_text(table: Declared) -> str:
-    """CREATE TABLE, as it would be written."""
-    if not table.stored:
-        raise UnsupportedError("a table that is not stored is not there on Spark")
-    parts = []
-    for c in table.columns:
-        default = "" if c.default is None else f" DEFAULT {show(c.default)}"
-        parts.append(f"{quoted(c.name)} {c.type}{'' if c.nullable else ' NOT NULL'}{default}")
-    if table.primary_key is not None:
-        parts.append(f"PRIMARY KEY ({listed(table.primary_key.columns)})")
-    parts += [f"UNIQUE ({listed(u.columns)})" for u in table.unique]
-    parts += [_reference(f) for f in table.foreign_keys]
-    return f"CREATE TABLE {quoted(table.name)} ({', '.join(parts)})"
-
-
-def _reference(key: ForeignKey) -> str:
-    return (
-        f"FOREIGN KEY ({listed(key.columns)}) REFERENCES {quoted(key.parent)} ({listed(key.parent_columns)})"
-    )
-
-
-def listed(names: tuple[str, ...]) -> str:
-    return ", ".join(map(quoted, names))
-
-
-def quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

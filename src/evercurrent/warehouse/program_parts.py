@@ -1,15 +1,15 @@
-"""Which part of the program moves by the change, and which is made anew.
+"""Which part of the program updates its stores by the delta, and which is recomputed.
 
 Law. Let F be the relations of the views that a batch recomputes in full. They are cut out of the program: for whatever
 reads them they are inputs, whose change is `new rows - old rows`. What is needed by the other views and by assertions,
-down to F and the tables, is the part that *moves*: its stores get segments added. What only F needs is *made anew*, from
-the tables as they are after the batch, exactly as a new view is filled; its stores are replaced. So no store is ever
-stale: after every version each one is what the rules make of the tables of that version.
+down to F and the tables, is the part that is *updated*: its stores get segments added. What only F needs is *recomputed*
+from the tables as they are after the batch, exactly as a new view is filled; its stores are replaced. So no store is ever
+stale: in every version each store holds what the rules derive from the tables of that version.
 
 A view of the policy `full` is in F whenever it is touched, so what only such views need is not kept at all. The same holds
-for a while of views whose states are *cold* (`learning.Cold`): a batch has recomputed them by Spark's SQL, which makes rows and
-no states. Which relations are cold is part of a version, so a store that is not kept is known to be absent, and is not taken for
-an empty one: whoever asks what moves asks `resting`.
+for a while of views whose states are *cold* (`planning.experience.Cold`): a batch has recomputed them by Spark's SQL, which
+computes rows and no states. A version says which relations are cold, so a store that is not kept is known to be absent, and is
+not taken for an empty one: `stateless_relations` names them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def always_full(program: Program, catalog: Catalog) -> frozenset[str]:
     )
 
 
-def resting(program: Program, catalog: Catalog, cold: Collection[str]) -> frozenset[str]:
+def stateless_relations(program: Program, catalog: Catalog, cold: Collection[str]) -> frozenset[str]:
     """The relations of which nothing but the rows is kept: for whatever reads them they are inputs."""
     return always_full(program, catalog) | (frozenset(cold) & frozenset(program.views.values()))
 
@@ -66,7 +66,7 @@ def policies(program: Program, catalog: Catalog, relation: str) -> list[str]:
     return found
 
 
-def without(program: Program, full: Collection[str]) -> Program:
+def part_without(program: Program, full: Collection[str]) -> Program:
     """The part that the other views and the assertions need; the relations in `full` are inputs of it."""
     if not full:
         return program
@@ -74,12 +74,12 @@ def without(program: Program, full: Collection[str]) -> Program:
     return part_for(program, (), list(others), full)
 
 
-def kept(program: Program, catalog: Catalog, cold: Collection[str] = ()) -> Program:
+def stored_part(program: Program, catalog: Catalog, cold: Collection[str] = ()) -> Program:
     """The part whose states are stored."""
-    return without(program, resting(program, catalog, cold))
+    return part_without(program, stateless_relations(program, catalog, cold))
 
 
-def still_cold(program: Program, catalog: Catalog, cold: Collection[str]) -> set[str]:
+def relations_still_cold(program: Program, catalog: Catalog, cold: Collection[str]) -> set[str]:
     """The relations that can stay cold in another catalog: they are there, and no one asks for them to be kept."""
     here = set(program.views.values()) & set(cold)
     return {r for r in here if set(policies(program, catalog, r)) <= {"auto", "full"}} - always_full(
@@ -87,7 +87,7 @@ def still_cold(program: Program, catalog: Catalog, cold: Collection[str]) -> set
     )
 
 
-def anew(program: Program, full: Iterable[str], stores: Collection[str]) -> Program:
+def part_to_fill(program: Program, full: Iterable[str], stores: Collection[str]) -> Program:
     """The part that makes the rows of these relations, and these stores, of the tables alone."""
     states = [s.name for s in program.states if s.name in stores]
     return part_for(program, states, list(full), ())
