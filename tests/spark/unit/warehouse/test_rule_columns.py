@@ -23,7 +23,7 @@ from evercurrent.rows.constraints import children_of, validate
 from evercurrent.rows.row_rules import RowRules
 from evercurrent.rows.store import Store
 from evercurrent.rows.violations import constraint_error, find_violations
-from evercurrent.warehouse.definitions.statements import defined
+from evercurrent.warehouse.definitions.opening import add_definition
 from tests.rule_changes import (
     BASE,
     SCHEMA,
@@ -37,7 +37,7 @@ from tests.rule_changes import (
 
 CATALOG = Catalog()
 for text in parse_script(SCHEMA):
-    CATALOG = defined(CATALOG, {"kind": "table", "name": "", "text": text})
+    CATALOG = add_definition(CATALOG, {"kind": "table", "name": "", "text": text})
 TABLES = dict(CATALOG.tables)
 RULES = {key: RowRules(t) for key, t in TABLES.items()}
 STORES = {key: Store(t, CATALOG.table) for key, t in TABLES.items()}
