@@ -111,7 +111,7 @@ def fatal(target: str, side: str, when: int) -> None:
 
     places = {
         "write": (files.Folder, "write"),
-        "snapshot": (log.Log, "_write"),
+        "snapshot": (log.Log, "write_snapshot"),
         "link": (os, "link"),
         "publish": (delta_tables, "publish_change"),
         "tidy": (files.Folder, "tidy"),

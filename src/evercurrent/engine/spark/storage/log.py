@@ -278,8 +278,7 @@ class Log:
         before = self.digest(after)
         disk = self.folder.disk
         whole = self.place / "snapshots" / name
-        text, own = pack(self.snapshot_document(snapshot))
-        disk.put(whole, text, durable=True)
+        own = self.write_snapshot(whole, snapshot)
         entry = {
             "version": version,
             "before": before,
@@ -318,6 +317,12 @@ class Log:
         with suppress(StorageError):
             self.write_head(version, text)
         return version
+
+    def write_snapshot(self, path: Path, snapshot: Snapshot) -> str:
+        """Writes a snapshot, which no version mentions yet, and returns its digest."""
+        text, digest = pack(self.snapshot_document(snapshot))
+        self.folder.disk.put(path, text, durable=True)
+        return digest
 
     def snapshot_document(self, snapshot: Snapshot) -> dict[str, Any]:
         """Returns a snapshot as the log stores it, with the digests of its files."""
