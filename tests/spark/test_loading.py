@@ -127,7 +127,7 @@ def test_the_driver_writes_copies_where_executors_cannot(
             raise ModuleNotFoundError("No module named 'evercurrent'")
         mapped_copy.copy(path, names, order, of)
 
-    monkeypatch.setattr(segments, "mapped", SimpleNamespace(copy=copy))
+    monkeypatch.setattr(segments, "mapped_copy", SimpleNamespace(copy=copy))
     folder = db._core.engine.folder
     assert folder.shared_work
     db.apply({"line": parquet(spark, tmp_path / "lines")})
