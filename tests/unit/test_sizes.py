@@ -16,9 +16,6 @@ LONG_FILES = {
     "warehouse/objects/stored_objects.py",
 }
 LONG_FUNCTIONS = {
-    "cli/main.py: parser",
-    "design/compile.py: compile_all",
-    "engine/spark/storage/log.py: commit",
     "warehouse/planning/strategies.py: decide",
 }
 

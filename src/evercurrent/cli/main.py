@@ -73,40 +73,43 @@ def parser() -> argparse.ArgumentParser:
             metavar="DIR",
             help="a folder outside the warehouse that views may be published in",
         )
-        match name:
-            case "run":
-                command.add_argument("pipeline", type=Path, help="a file of SQL definitions")
-            case "explain":
-                command.add_argument("view", nargs="?")
-                command.add_argument(
-                    "--stage", choices=("calculus", "normal", "algebra", "optimised", "program")
-                )
-            case "verify":
-                command.add_argument("views", nargs="*", metavar="VIEW")
-            case "history":
-                command.add_argument("--last", type=int, default=20, help="how many versions (default: 20)")
-            case "check":
-                command.add_argument(
-                    "--repair",
-                    action="store_true",
-                    help="rebuild mapped copies, states and views that are damaged",
-                )
-            case "compact":
-                command.add_argument("--keep", type=int, help="how many versions to keep (default: 100)")
-            case _:
-                pass
-        if name in ("run", "refresh"):
-            command.add_argument(
-                "--full", action="append", default=[], metavar="SOURCE", help="compare a source as a whole"
-            )
-            command.add_argument("--batch", metavar="NAME", help="a batch of this name is taken in only once")
-            command.add_argument(
-                "--on-violation",
-                choices=("refuse", "quarantine"),
-                default="refuse",
-                help="what becomes of changes that break a rule: all are refused, or those to blame are set aside",
-            )
+        add_own_arguments(command, name)
     return top
+
+
+def add_own_arguments(command: argparse.ArgumentParser, name: str) -> None:
+    """Adds the arguments that only this command takes."""
+    match name:
+        case "run":
+            command.add_argument("pipeline", type=Path, help="a file of SQL definitions")
+        case "explain":
+            command.add_argument("view", nargs="?")
+            command.add_argument("--stage", choices=("calculus", "normal", "algebra", "optimised", "program"))
+        case "verify":
+            command.add_argument("views", nargs="*", metavar="VIEW")
+        case "history":
+            command.add_argument("--last", type=int, default=20, help="how many versions (default: 20)")
+        case "check":
+            command.add_argument(
+                "--repair",
+                action="store_true",
+                help="rebuild mapped copies, states and views that are damaged",
+            )
+        case "compact":
+            command.add_argument("--keep", type=int, help="how many versions to keep (default: 100)")
+        case _:
+            pass
+    if name in ("run", "refresh"):
+        command.add_argument(
+            "--full", action="append", default=[], metavar="SOURCE", help="compare a source as a whole"
+        )
+        command.add_argument("--batch", metavar="NAME", help="a batch of this name is taken in only once")
+        command.add_argument(
+            "--on-violation",
+            choices=("refuse", "quarantine"),
+            default="refuse",
+            help="what becomes of changes that break a rule: all are refused, or those to blame are set aside",
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -106,9 +106,43 @@ def compile_all(
     seen to change; without (on Spark), only views that cannot have a part have none, and nothing is assumed of any pair.
     What the previous design already knows of a view that has not changed, nor anything it reads, is taken over.
     """
+    catalog, found, recomputed, view_keys = _stages_of_views(catalog, previous, full=full)
+    found |= _stages_of_assertions(catalog, previous)
+    lazy = lazy_views(catalog) - recomputed.keys()
+    identities = [v.name for v in catalog.views.values() if v.plan == "identities"]
+    planted = [v.name for v in catalog.views.values() if v.plan == "plant"]
+    program = compile_views(
+        {name: s.plan for name, s in found.items() if name not in lazy},
+        catalog,
+        refused=refused,
+        identities=identities,
+        planted=planted,
+        changing=refused if full else (),
+        unread=[v.name for v in catalog.views.values() if not v.stored],
+        lent=lent_tables(catalog) if full else (),
+    )
+    # What lazy views read is kept a second time for them: it is updated when they are.
+    under = {v.name for v in views_under(lazy, catalog)}
+    later = compile_views(
+        {name: s.plan for name, s in found.items() if name in under},
+        catalog,
+        assume=False,
+        identities=identities,
+        planted=planted,
+    )
+    return catalog, Design(found, program, recomputed, view_keys, refused, lazy, later)
+
+
+Keys = tuple[tuple[str, ...], ...]
+
+
+def _stages_of_views(
+    catalog: Catalog, previous: Design, *, full: bool
+) -> tuple[Catalog, dict[str, Stages], dict[str, Recomputed], dict[str, Keys]]:
+    """The catalog with the keys of its views; the stages of each, or why it is recomputed; and the keys."""
     found: dict[str, Stages] = {}
     recomputed: dict[str, Recomputed] = {}
-    view_keys: dict[str, tuple[tuple[str, ...], ...]] = {}
+    view_keys: dict[str, Keys] = {}
     for view in view_order(catalog):
         if view.inline:
             continue
@@ -136,6 +170,11 @@ def compile_all(
         found[view.name] = made
         view_keys[view.name] = keys_of(made.plan, view.fields, catalog)
         catalog = catalog.with_view(view, view_keys[view.name])
+    return catalog, found, recomputed, view_keys
+
+
+def _stages_of_assertions(catalog: Catalog, previous: Design) -> dict[str, Stages]:
+    found: dict[str, Stages] = {}
     for assertion in catalog.assertions.values():
         name = assertion_key(assertion.name)
         known = knowledge_of(catalog, assertion.uses)
@@ -144,29 +183,7 @@ def compile_all(
             found[name] = old
         else:
             found[name] = stages(cast(Query, assertion.query), catalog, known)
-    lazy = lazy_views(catalog) - recomputed.keys()
-    identities = [v.name for v in catalog.views.values() if v.plan == "identities"]
-    planted = [v.name for v in catalog.views.values() if v.plan == "plant"]
-    program = compile_views(
-        {name: s.plan for name, s in found.items() if name not in lazy},
-        catalog,
-        refused=refused,
-        identities=identities,
-        planted=planted,
-        changing=refused if full else (),
-        unread=[v.name for v in catalog.views.values() if not v.stored],
-        lent=lent_tables(catalog) if full else (),
-    )
-    # What lazy views read is kept a second time for them: it is updated when they are.
-    under = {v.name for v in views_under(lazy, catalog)}
-    later = compile_views(
-        {name: s.plan for name, s in found.items() if name in under},
-        catalog,
-        assume=False,
-        identities=identities,
-        planted=planted,
-    )
-    return catalog, Design(found, program, recomputed, view_keys, refused, lazy, later)
+    return found
 
 
 def lent_tables(catalog: Catalog) -> frozenset[str]:
