@@ -26,7 +26,7 @@ SCENARIOS = {
     "object_assumptions": 48,
     "faults": 8,
     "interrupts": 8,
-    "warehouse": 2,
+    "warehouse": 4,
 }
 """How many scenarios of each campaign belong to the budget."""
 
