@@ -1,7 +1,7 @@
 """The latest changes of one table or view, from which every client is served.
 
 Law. A client that has seen version v, and asks for what came after it, gets exactly the changes with a number above v, in
-order; or it is told to start over, if the log does not reach back to v. Versions are those of the database: a snapshot
+order; or it must start over, if the log does not reach back to v. Versions are those of the database: a snapshot
 that was read at version v and the changes after v together are the rows.
 
     log.since(7)     the changes of versions 8, 9, 12: what the relation did after version 7

@@ -1,4 +1,4 @@
-"""The folder of a warehouse: what lies where, and how a file comes to lie there whole.
+"""The folder of a warehouse: what lies where, and how a file is written as a whole or not at all.
 
     _log/00000000000000000007.json    the commits, see `log`
     _log/snapshots/                   what each commit points to
