@@ -342,7 +342,7 @@ async def shape(service: Service, request: Request) -> Response:
         raise QueryError("a shape needs the name of a table or view", hint="/v1/shape?table=NAME&offset=-1")
     kind = "view" if any(name.lower() == v.lower() for v in service.database.views) else "table"
     log = await run_in_threadpool(service.log, kind, name, asyncio.get_running_loop())
-    found = await shape_response(log, service.snapshot, service.mark, request)
+    found = await shape_response(log, service.snapshot, service.database.version, service.mark, request)
     service.metrics.count_request(found.status_code)
     return found
 

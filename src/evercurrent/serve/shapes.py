@@ -45,8 +45,10 @@ Snapshot = Callable[["ServedRows"], tuple[int, list[Any]]]
 Message = dict[str, Any]
 
 
-async def shape_response(log: ChangeLog, snapshot: Snapshot, mark: str, request: Request) -> Response:
-    """One answer of the protocol."""
+async def shape_response(
+    log: ChangeLog, snapshot: Snapshot, present: int, mark: str, request: Request
+) -> Response:
+    """One answer of the protocol. `present` is the version of the database: what changed last may be another table."""
     for clause in ("where", "columns"):
         if request.query_params.get(clause):
             raise QueryError(f"shapes with {clause} are not supported", hint="define a view, and follow that")
@@ -58,9 +60,11 @@ async def shape_response(log: ChangeLog, snapshot: Snapshot, mark: str, request:
     if request.query_params.get("handle") != shape.handle or found is None:
         return shape.refetch()
     version = int(found[1])
-    if request.query_params.get("live") == "true" and version <= log.newest:
+    if version > present:
+        return shape.refetch()
+    if request.query_params.get("live") == "true":
         await log.wait(version, LIVE_SECONDS)
-    changes = log.since(version) if version <= max(log.newest, log.begins) else None
+    changes = log.since(version)
     if changes is None:
         return shape.refetch()
     return await run_in_threadpool(shape.following, changes, version)

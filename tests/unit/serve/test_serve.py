@@ -259,6 +259,18 @@ def test_shapes_follow_a_table_by_key_and_a_view_by_rows(db: ec.Database, client
     assert sorted(m["key"] for m in bag[:-1]) == ['"public"."notes"/"a"', '"public"."notes"/_']
 
 
+def test_a_shape_goes_on_when_only_other_tables_changed(db: ec.Database, client: httpx.Client) -> None:
+    db.execute("CREATE TABLE other (x INT)")
+    client.get("/v1/shape?table=spend&offset=-1")  # opens the log
+    db.table("other").insert([(1,)])
+    first = client.get("/v1/shape?table=spend&offset=-1")
+    position = {"handle": first.headers["electric-handle"], "offset": first.headers["electric-offset"]}
+    found = client.get("/v1/shape", params={"table": "spend", **position})
+    assert found.status_code == 200 and found.json() == [{"headers": {"control": "up-to-date"}}]
+    ahead = {**position, "offset": "999_0"}
+    assert client.get("/v1/shape", params={"table": "spend", **ahead}).status_code == 409
+
+
 def test_a_slow_client_does_not_slow_a_commit(db: ec.Database, server: Server) -> None:
     """It asks and never reads; commits go on, and others get everything."""
     host, port = server.url.removeprefix("http://").split(":")
