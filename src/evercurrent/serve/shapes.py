@@ -10,7 +10,8 @@ last with `live=true`, which waits until something changes. Handle and offset ar
         [{"key": ..., "value": {...}, "headers": {"operation": "delete"}}, ...]
 
 Values are text as PostgreSQL writes them; the header `electric-schema` tells the types, and clients parse by it. A row is
-identified by the primary key of its table. A view's row is identified by all of its values, and equal rows are numbered.
+identified by the primary key of its table. A view's row is identified by all of its values, so a view that holds equal rows
+is refused when that is seen: select a key with them, or count them.
 A handle that this process did not give, or an offset that its log does not reach, is answered by 409, and the client starts
 over. Clauses that select rows or columns are refused: define a view.
 """
@@ -18,7 +19,6 @@ over. Clauses that select rows or columns are refused: define a view.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -81,8 +81,7 @@ class Shape:
 
     def beginning(self, snapshot: Snapshot) -> Response:
         version, rows = snapshot(self.log.relation)
-        numbers: Counter[str] = Counter()
-        messages = [self.message("insert", row, self.row_key(row, numbers)) for row in rows]
+        messages = [self.message("insert", row, key) for key, row in self.identified(rows).items()]
         return self.response([*messages, UP_TO_DATE], version)
 
     def following(self, changes: Sequence[Change], version: int) -> Response:
@@ -117,33 +116,29 @@ class Shape:
 
     def changed(self, change: Change) -> Iterable[Message]:
         """The messages of one transaction. A row that is replaced under its key is an update."""
-        deleted = Counter(map(self.identity, change.deleted))
-        gone = {self.identity(row): row for row in change.deleted}
-        new = {self.identity(row): row for row in change.inserted}
-        for identity, row in gone.items():
-            if not (self.key and identity in new):
-                for i in range(deleted[identity]):
-                    yield self.message("delete", row, numbered(identity, self.place(identity, i)))
-        inserted = Counter(map(self.identity, change.inserted))
-        for identity, row in new.items():
-            for i in range(inserted[identity]):
-                kind = "update" if self.key and identity in gone else "insert"
-                yield self.message(kind, row, numbered(identity, self.place(identity, i)))
+        deleted = {self.identity(row): row for row in change.deleted}
+        inserted = self.identified(change.inserted)
+        for identity, row in deleted.items():
+            if identity not in inserted:
+                yield self.message("delete", row, identity)
+        for identity, row in inserted.items():
+            yield self.message("update" if identity in deleted else "insert", row, identity)
 
-    def place(self, identity: str, i: int) -> int:
-        """Equal rows of a bag are numbered; which of them goes does not matter, since they are equal."""
-        return 0 if self.key else i
+    def identified(self, rows: Sequence[Any]) -> dict[str, Any]:
+        """Rows by what identifies them. Refuses equal rows, which a client could not tell apart."""
+        found = {self.identity(row): row for row in rows}
+        if len(found) < len(rows):
+            raise QueryError(
+                f"{self.log.name} holds equal rows, which a shape cannot tell apart",
+                hint="select a key with them, or group them and select COUNT(*)",
+            )
+        return found
 
     def identity(self, row: Sequence[Any]) -> str:
         values = dict(zip((f.name for f in self.fields), row, strict=True))
         named = [values[k] for k in self.key] if self.key else list(values.values())
         parts = "/".join(f'"{text_of(v)}"' if v is not None else "_" for v in named)
         return f'"public"."{self.log.name}"/{parts}'
-
-    def row_key(self, row: Sequence[Any], numbers: Counter[str]) -> str:
-        identity = self.identity(row)
-        numbers[identity] += 1
-        return numbered(identity, numbers[identity] - 1)
 
     def message(self, operation: str, row: Sequence[Any], key: str) -> Message:
         value = {f.name: text_of(v) for f, v in zip(self.fields, row, strict=True)}
@@ -154,10 +149,6 @@ class Shape:
         if name in self.key:
             found["pk_index"] = self.key.index(name)
         return found
-
-
-def numbered(identity: str, i: int) -> str:
-    return identity if i == 0 else f"{identity}#{i}"
 
 
 def text_of(value: Any) -> str | None:

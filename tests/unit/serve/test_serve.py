@@ -271,6 +271,11 @@ def test_a_shape_goes_on_when_only_other_tables_changed(db: ec.Database, client:
     assert client.get("/v1/shape", params={"table": "spend", **ahead}).status_code == 409
 
 
+def test_equal_rows_have_no_shape(db: ec.Database, client: httpx.Client) -> None:
+    found = client.get("/v1/shape?table=notes&offset=-1")
+    assert found.status_code == 400 and "equal rows" in found.json()["message"]
+
+
 def test_a_slow_client_does_not_slow_a_commit(db: ec.Database, server: Server) -> None:
     """It asks and never reads; commits go on, and others get everything."""
     host, port = server.url.removeprefix("http://").split(":")
