@@ -41,7 +41,7 @@ class DeferredRelations:
         hybrid = {
             r
             for r in hybrid_relations(catalog, program)
-            if set(policies(program, catalog, r)) == {"incremental"}  # others may be made anew by any batch
+            if set(policies(program, catalog, r)) == {"incremental"}  # others may be recomputed by any batch
         }
         self.held = deferred(program, hybrid, (), last=True)
         self.groups = (*lazy_groups(design), *hybrid_groups(program, self.held))

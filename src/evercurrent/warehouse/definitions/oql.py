@@ -26,7 +26,7 @@ from evercurrent.warehouse.definitions.drafts import change
 
 
 def redefine_publishing(core: Core, view: View, definition: Mapping[str, Any]) -> bool:
-    """Whether another place of publishing changes how a view is kept; then it is defined anew.
+    """Whether another place of publishing changes how a view is kept; then it is defined again.
 
     What is published nowhere is not kept with arrays: a change inside costs what changed, whatever the size of the collection.
     """
