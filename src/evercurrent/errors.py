@@ -5,6 +5,7 @@
     │   └── LimitError        larger or more deeply nested than is possible; names the limit
     ├── UnsupportedError      ours to build: names the construct and its place
     ├── EvaluationError       the data: overflow, division by zero, a bad cast, two rows in a scalar subquery
+    │   └── SizeError         a text or an array would be larger than is possible; a LimitError too
     ├── ConstraintError       refused: a key, a reference, a check or an assertion; carries the violating rows
     ├── TransactionError      refused: not inside this transaction, or not any more
     ├── ConflictError         refused: another writer was first
@@ -61,6 +62,10 @@ class EvaluationError(EvercurrentError):
     relations: frozenset[str] = frozenset()
 
 
+class SizeError(LimitError, EvaluationError):
+    """An expression would make a text or an array that is larger than a limit allows; the transaction is undone."""
+
+
 class ConstraintError(EvercurrentError):
     """A constraint would be broken; the transaction is undone.
 
@@ -97,3 +102,19 @@ class StorageError(EvercurrentError):
 
 class InternalError(EvercurrentError):
     """A bug in evercurrent: please report it with the statement that caused it."""
+
+
+def stops_anywhere(error: BaseException) -> bool:
+    """Whether what raised this may have stopped in the middle of a step: all but the errors of expressions that are known to fail.
+
+    Any expression can raise a SizeError.
+    """
+    return not isinstance(error, EvercurrentError) or isinstance(error, SizeError)
+
+
+class CostWarning(UserWarning):
+    """A view that is created must be expensive: a change of one row moves many of its rows. The text says what to write instead."""
+
+
+class QuotedNameWarning(UserWarning):
+    """A text in double quotes is called like a column: in Spark's SQL it is the text."""

@@ -25,6 +25,6 @@ def has_border(plan: Plan) -> bool:
     return any(isinstance(p, Map) and is_border(p.outputs) for p in nodes(plan))
 
 
-def computed(outputs: Outputs) -> frozenset[str]:
+def find_opaque_columns(outputs: Outputs) -> frozenset[str]:
     """The columns that are values of opaque functions."""
     return frozenset(c.name for c, t in outputs if is_opaque(t))

@@ -71,13 +71,7 @@ def project(plan: Plan, outputs: Iterable[tuple[Column, Term]]) -> Plan:
     return Map(plan, pairs)
 
 
-def keep(plan: Plan, names: Iterable[str]) -> Plan:
-    """Only the columns of these names, in the plan's order."""
-    wanted = set(names)
-    return project(plan, ((c, c) for c in columns(plan) if c.name in wanted))
-
-
-def extended(plan: Plan, added: Iterable[tuple[Column, Term]]) -> Plan:
+def add_columns(plan: Plan, added: Iterable[tuple[Column, Term]]) -> Plan:
     """All columns of the plan, and computed ones after them."""
     return project(plan, (*((c, c) for c in columns(plan)), *added))
 

@@ -17,10 +17,10 @@ from evercurrent.term.nodes import Column
 def canonical(plan: Plan) -> str:
     """Equal for plans that differ only in the names of their columns and of relations inside fixpoints."""
     types = ", ".join(f"{c.type}" for c in columns(plan))
-    return f"{show(renamed(plan))}\n[{types}]"
+    return f"{show(number_names(plan))}\n[{types}]"
 
 
-def renamed(plan: Plan) -> Plan:
+def number_names(plan: Plan) -> Plan:
     """The plan with its columns, and the relations of its fixpoints, called by their numbers."""
     numbered: dict[str, str] = {}
     relations: dict[str, str] = {}

@@ -49,20 +49,20 @@ def check(plan: Plan) -> Plan:
             _condition(plan, condition)
         case Map(_, outputs):
             for column, term in outputs:
-                _typed(plan, column, term.type)
+                _check_type(plan, column, term.type)
         case Aggregate(_, keys, aggregates, scalar):
             if scalar and keys:
                 _fail(plan, "a scalar aggregate has keys")
             for column, term in keys:
-                _typed(plan, column, term.type)
+                _check_type(plan, column, term.type)
             for column, aggregate in aggregates:
-                _typed(plan, column, aggregate.type)
+                _check_type(plan, column, aggregate.type)
         case Union(parts, outputs):
             for part in parts:
-                _aligned(plan, columns(part), outputs)
+                _check_alignment(plan, columns(part), outputs)
         case SetOperation(_, _, left, right, outputs):
-            _aligned(plan, columns(left), outputs, nulls=False)
-            _aligned(plan, columns(right), outputs, nulls=False)
+            _check_alignment(plan, columns(left), outputs, nulls=False)
+            _check_alignment(plan, columns(right), outputs, nulls=False)
             for mine, other, wanted in zip(columns(left), columns(right), outputs, strict=True):
                 if mine.nullable and not wanted.nullable and (plan.kind == "except" or other.nullable):
                     _fail(plan, f"{mine.name} can be NULL, but {wanted.name} says it cannot")
@@ -71,13 +71,13 @@ def check(plan: Plan) -> Plan:
             if len(specifications) != 1:
                 _fail(plan, "its functions differ in partition or order")
             for column, function in functions:
-                _typed(plan, column, function.type)
+                _check_type(plan, column, function.type)
         case Fixpoint(rules, result, outputs):
             for rule in rules:
                 if len(rule.fields) != len(columns(rule.body)):
                     _fail(plan, f"{rule.name} has other fields than its body has columns")
                 if rule.name == result:
-                    _aligned(plan, columns(rule.body), outputs)
+                    _check_alignment(plan, columns(rule.body), outputs)
             return plan
         case Scan(_, outputs, fields):
             if len(outputs) != len(fields):
@@ -111,7 +111,7 @@ def _same(a: Type, b: Type) -> bool:
     return a == b or (isinstance(a, String) and isinstance(b, String))
 
 
-def _typed(plan: Plan, column: Column, type: Type) -> None:
+def _check_type(plan: Plan, column: Column, type: Type) -> None:
     if not _same(column.type, type):
         _fail(plan, f"{column.name} is {column.type}, but its value is {type}")
 
@@ -121,7 +121,9 @@ def _condition(plan: Plan, condition: Term) -> None:
         _fail(plan, f"its condition is {condition.type}")
 
 
-def _aligned(plan: Plan, found: tuple[Column, ...], outputs: tuple[Column, ...], nulls: bool = True) -> None:
+def _check_alignment(
+    plan: Plan, found: tuple[Column, ...], outputs: tuple[Column, ...], nulls: bool = True
+) -> None:
     if len(found) != len(outputs):
         _fail(plan, "an input has another number of columns")
     for mine, wanted in zip(found, outputs, strict=True):

@@ -3,7 +3,7 @@
 Simple and slow. It is how tests prove that lowering and the rules preserve meaning: the rows of a plan before and after
 a rule, and of the query that it came from, must be the same on any data.
 
-    evaluate(plan, relation)  ->  ZSet          relation(name) gives the rows of a table with their multiplicities
+    evaluate(plan, relation)  ->  ZSet          relation(name) returns the rows of a table with their multiplicities
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from evercurrent.algebra.nodes import (
 )
 from evercurrent.calculus.grouping import aggregate as aggregate_value
 from evercurrent.calculus.recursion import DEFAULT_LIMIT
-from evercurrent.calculus.windows import partitions, sorted_rows, window_values
+from evercurrent.calculus.windows import choose_first, order_of, partitions, sort_rows, window_values
 from evercurrent.data.types import Map as MapType
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import EvaluationError
@@ -74,16 +74,16 @@ class _Evaluator:
                 terms = [compile_term(t, columns(source)) for _, t in outputs]
                 yield from ((tuple(t(row) for t in terms), w) for row, w in self.rows(source).items())
             case Join(left, right, condition):
-                for row, w, matches in self.matched(left, right, condition):
+                for row, w, matches in self.match_rows(left, right, condition):
                     yield from ((row + other, w * v) for other, v in matches)
             case Outer(kind, left, right, condition):
                 yield from self.outer(kind, left, right, condition)
             case Semi(left, right, condition, anti):
-                for row, w, matches in self.matched(left, right, condition):
+                for row, w, matches in self.match_rows(left, right, condition):
                     if bool(matches) is not anti:
                         yield row, w
             case Unnest():
-                yield from unnested(plan, self.rows(plan.input).items())
+                yield from unnest_rows(plan, self.rows(plan.input).items())
             case Union(inputs):
                 for part in inputs:
                     yield from self.entries(part)
@@ -102,7 +102,7 @@ class _Evaluator:
             case _:
                 assert_never(plan)
 
-    def matched(
+    def match_rows(
         self, left: Plan, right: Plan, condition: Term
     ) -> Iterator[tuple[Row, int, list[tuple[Row, int]]]]:
         """Each row of the left side with the rows of the right side that it makes the condition TRUE with."""
@@ -122,7 +122,7 @@ class _Evaluator:
     def outer(self, kind: str, left: Plan, right: Plan, condition: Term) -> Entries:
         nothing_left, nothing_right = (None,) * len(columns(left)), (None,) * len(columns(right))
         seen: set[Row] = set()
-        for row, w, matches in self.matched(left, right, condition):
+        for row, w, matches in self.match_rows(left, right, condition):
             yield from ((row + other, w * v) for other, v in matches)
             seen.update(other for other, _ in matches)
             if not matches:
@@ -164,20 +164,7 @@ class _Evaluator:
         yield from (((*row, *result), 1) for row, result in zip(rows, results, strict=True))
 
     def top(self, plan: Top) -> Entries:
-        found = columns(plan.input)
-        value, types = Values(found), tuple(c.type for c in found)
-        groups: dict[Row, list[tuple[Row, int]]] = {}
-        for row, weight in self.rows(plan.input).items():
-            groups.setdefault(tuple(value(t, row) for t in plan.partition), []).append((row, weight))
-        for entries in groups.values():
-            skip, left = plan.offset, plan.limit
-            for row, weight in sorted_rows(plan.order, entries, types, value):
-                skipped = min(skip, weight)
-                taken = weight - skipped if left is None else min(weight - skipped, left)
-                skip -= skipped
-                left = None if left is None else left - taken
-                if taken:
-                    yield row, taken
+        return first_rows(plan, self.rows(plan.input).items())
 
     def fixpoint(self, plan: Fixpoint) -> Entries:
         known = {rule.name: ZSet() for rule in plan.rules}
@@ -193,7 +180,19 @@ class _Evaluator:
         raise EvaluationError("a recursive query did not end within its limit of rounds")
 
 
-def unnested(plan: Unnest, entries: Iterable[tuple[Row, int]]) -> Entries:
+def first_rows(plan: Top, entries: Iterable[tuple[Row, int]]) -> Entries:
+    """Yields the rows of each group between the offset and the limit, with how many of each are."""
+    found = columns(plan.input)
+    value, types = Values(found), tuple(c.type for c in found)
+    groups: dict[Row, list[tuple[Row, int]]] = {}
+    for row, weight in entries:
+        groups.setdefault(tuple(value(t, row) for t in plan.partition), []).append((row, weight))
+    for group in groups.values():
+        rows = sort_rows(plan.order, group, types, value)
+        yield from choose_first(rows, plan.limit, plan.offset, plan.ties, order_of(plan.order, value))
+
+
+def unnest_rows(plan: Unnest, entries: Iterable[tuple[Row, int]]) -> Entries:
     """Every row with every element of its collection."""
     collection = compile_term(plan.collection, columns(plan.input))
     width = len(plan.elements) - plan.ordinal

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from evercurrent.algebra.nulls import required
+from evercurrent.algebra.nulls import find_required
 from evercurrent.data.types import Integer, contains_float
 from evercurrent.term.build import conjuncts
 from evercurrent.term.nodes import Call, Cast, Column, Literal, Term
@@ -55,7 +55,7 @@ class Facts:
 
     def add_key(self, key: Iterable[str], outputs: Iterable[Column]) -> None:
         """A key, as small as the dependencies make it; it determines all columns."""
-        found = self.reduced(frozenset(key))
+        found = self.reduce_key(frozenset(key))
         self.keys = smallest([*self.keys, found])
         self.add_dependency(found, (c.name for c in outputs))
 
@@ -75,21 +75,21 @@ class Facts:
             pending = rest
         return frozenset(known)
 
-    def reduced(self, key: Names) -> Names:
+    def reduce_key(self, key: Names) -> Names:
         """The key without columns that its others determine."""
         for name in sorted(key, reverse=True):
             if name in self.closure(key - {name}):
                 key -= {name}
         return key
 
-    def combined(self, a: Names, b: Names) -> list[Names]:
+    def combine_keys(self, a: Names, b: Names) -> list[Names]:
         """Keys of a join of sides with these keys: one side's, if it determines the other's."""
         found = []
         if b <= self.closure(a):
-            found.append(self.reduced(a))
+            found.append(self.reduce_key(a))
         if a <= self.closure(b):
-            found.append(self.reduced(b))
-        return found or [self.reduced(a | b)]
+            found.append(self.reduce_key(b))
+        return found or [self.reduce_key(a | b)]
 
     def classes(self) -> frozenset[Names]:
         """Classes of equal columns, of two members and more."""
@@ -100,24 +100,24 @@ class Facts:
                 group[name] = merged
         return frozenset(frozenset(members) for members in group.values())
 
-    def said_in(self, shown: Mapping[str, str], kept: set[str], not_null: set[str]) -> Facts:
+    def rename(self, shown: Mapping[str, str], kept: set[str], not_null: set[str]) -> Facts:
         """What can be said with the kept names alone, given which of them shows the value of which column."""
         constant = self.closure(())
 
-        def said(names: Names) -> Names | None:
+        def rename_all(names: Names) -> Names | None:
             told = frozenset(shown[n] for n in names - constant if n in shown)
             return told if all(n in shown for n in names - constant) else None
 
         result = Facts.of(not_null)
         for left, _ in self.dependencies:
-            told = said(left)
+            told = rename_all(left)
             if told is not None:
                 result.add_dependency(told, self.closure(told) & kept)
         result.dependencies = list(dict.fromkeys(result.dependencies))
         for members in self.classes():
             inside = sorted(members & kept)
             result.equal += [(inside[0], other) for other in inside[1:]]
-        result.keys = smallest(key for key in map(said, self.keys) if key is not None)
+        result.keys = smallest(key for key in map(rename_all, self.keys) if key is not None)
         return result
 
 
@@ -139,7 +139,7 @@ def same_value(term: Term) -> Term:
     return term
 
 
-def fixed(condition: Term) -> dict[str, Literal]:
+def find_constants(condition: Term) -> dict[str, Literal]:
     """The columns that a condition fixes to a constant."""
     found: dict[str, Literal] = {}
     for part in conjuncts(condition):
@@ -155,8 +155,8 @@ def from_condition(known: Facts, condition: Term, outputs: Iterable[Column]) -> 
     """What holds for the rows that satisfy a condition, besides what is known of all rows."""
     result = known.copy()
     available = {c.name for c in outputs}
-    result.not_null |= required(condition) & available
-    for name in fixed(condition):
+    result.not_null |= find_required(condition) & available
+    for name in find_constants(condition):
         result.add_dependency((), (name,))
     for part in conjuncts(condition):
         match part:
@@ -172,7 +172,7 @@ def from_condition(known: Facts, condition: Term, outputs: Iterable[Column]) -> 
                 for one, other in ((left, right), (right, left)):
                     if isinstance(one, Column) and (function == "eq" or not nullable(other)):
                         result.add_dependency((c.name for c in columns_of(other)), (one.name,))
-    result.keys = smallest(result.reduced(key) for key in result.keys)
+    result.keys = smallest(result.reduce_key(key) for key in result.keys)
     for key in result.keys:
         result.add_dependency(key, available)
     return result

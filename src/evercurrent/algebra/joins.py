@@ -35,7 +35,7 @@ def reads(*terms: Term) -> set[str]:
     return {c.name for t in terms for c in columns_of(t)}
 
 
-def joined(factors: Sequence[Plan], conditions: Iterable[Term]) -> Plan:
+def join_factors(factors: Sequence[Plan], conditions: Iterable[Term]) -> Plan:
     """A left-deep tree of the factors in this order, each condition as far down as its columns are there."""
     pending = list(conditions)
     result: Plan | None = None

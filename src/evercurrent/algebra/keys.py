@@ -35,7 +35,7 @@ from evercurrent.algebra.nodes import (
     Window,
     columns,
 )
-from evercurrent.algebra.nulls import required
+from evercurrent.algebra.nulls import find_required
 from evercurrent.catalog.catalog import Knowledge
 from evercurrent.data.types import Map as MapType
 from evercurrent.term.build import conjuncts
@@ -111,24 +111,24 @@ def _facts(plan: Plan, knowledge: Knowledge) -> Facts:
         case Select(source, condition):
             return from_condition(facts(source, knowledge), condition, columns(source))
         case Map(source, outputs):
-            return _mapped(facts(source, knowledge), outputs)
+            return _map_facts(facts(source, knowledge), outputs)
         case Join(left, right, condition):
-            return _joined(plan, facts(left, knowledge), facts(right, knowledge), condition)
+            return _join_facts(plan, facts(left, knowledge), facts(right, knowledge), condition)
         case Outer():
             return _outer(plan, facts(plan.left, knowledge), facts(plan.right, knowledge))
         case Semi(left, right, condition, anti):
             result = facts(left, knowledge)
             if not anti:
                 mine = {c.name for c in columns(left)}
-                result.not_null |= required(condition) & mine
+                result.not_null |= find_required(condition) & mine
                 _equal_to_constant(result, condition, facts(right, knowledge), mine)
             return result
         case Unnest():
-            return _unnested(plan, facts(plan.input, knowledge))
+            return _unnest_facts(plan, facts(plan.input, knowledge))
         case Union(inputs, outputs):
             return _union(inputs, outputs, [facts(p, knowledge) for p in inputs])
         case Aggregate(source, by, aggregates, scalar):
-            result = _mapped(facts(source, knowledge), by)
+            result = _map_facts(facts(source, knowledge), by)
             result.keys = []
             result.add_key((c.name for c, _ in by), columns(plan))
             result.not_null |= {c.name for c, _ in aggregates if not c.nullable}
@@ -140,21 +140,27 @@ def _facts(plan: Plan, knowledge: Knowledge) -> Facts:
             result.add_key((c.name for c in columns(source)), columns(source))
             return result
         case SetOperation(_, repeated, left, _, outputs):
-            result = _mapped(facts(left, knowledge), tuple(zip(outputs, columns(left), strict=True)))
+            result = _map_facts(facts(left, knowledge), tuple(zip(outputs, columns(left), strict=True)))
             if not repeated:
                 result.add_key((c.name for c in outputs), outputs)
             return result
         case Window():
             return _window(plan, facts(plan.input, knowledge))
-        case Top(source, partition, _, limit):
-            result = facts(source, knowledge)
-            if limit is not None and limit <= 1 and all(isinstance(t, Column) for t in partition):
-                result.add_key((t.name for t in partition if isinstance(t, Column)), columns(source))
-            return result
+        case Top():
+            return _top(plan, facts(plan.input, knowledge))
         case Fixpoint():
             return _fixpoint(plan)
         case _:
             assert_never(plan)
+
+
+def _top(plan: Top, result: Facts) -> Facts:
+    """At most one row of each partition is there, if no more are asked for and ties do not count."""
+    columns_of_key = [t.name for t in plan.partition if isinstance(t, Column)]
+    few = plan.limit is not None and plan.limit <= 1 and plan.ties == "rows"
+    if few and len(columns_of_key) == len(plan.partition):
+        result.add_key(columns_of_key, columns(plan.input))
+    return result
 
 
 def _constant_rows(plan: Constant) -> Facts:
@@ -190,7 +196,7 @@ def _window(plan: Window, result: Facts) -> Facts:
     return result
 
 
-def _mapped(source: Facts, outputs: tuple[tuple[Column, Term], ...]) -> Facts:
+def _map_facts(source: Facts, outputs: tuple[tuple[Column, Term], ...]) -> Facts:
     """What stays known when only the outputs are kept: what can be said in their names."""
     whole = source.copy()
     shown: dict[str, str] = {}  # a column of the source -> an output that has its value
@@ -213,10 +219,10 @@ def _mapped(source: Facts, outputs: tuple[tuple[Column, Term], ...]) -> Facts:
         if outside:
             shown.update({m: m if m in kept else outside[0] for m in members})
     shown.update({name: name for name in kept})
-    return whole.said_in(shown, kept, not_null)
+    return whole.rename(shown, kept, not_null)
 
 
-def _joined(plan: Join, left: Facts, right: Facts, condition: Term) -> Facts:
+def _join_facts(plan: Join, left: Facts, right: Facts, condition: Term) -> Facts:
     both = Facts(
         list(left.dependencies + right.dependencies),
         [],
@@ -224,7 +230,7 @@ def _joined(plan: Join, left: Facts, right: Facts, condition: Term) -> Facts:
         left.equal + right.equal,
     )
     result = from_condition(both, condition, columns(plan))
-    result.keys = smallest(key for a in left.keys for b in right.keys for key in result.combined(a, b))
+    result.keys = smallest(key for a in left.keys for b in right.keys for key in result.combine_keys(a, b))
     for key in result.keys:
         result.add_dependency(key, (c.name for c in columns(plan)))
     return result
@@ -274,7 +280,7 @@ def _equal_to_constant(result: Facts, condition: Term, right: Facts, mine: set[s
                         result.add_dependency((), (x,))
 
 
-def _unnested(plan: Unnest, source: Facts) -> Facts:
+def _unnest_facts(plan: Unnest, source: Facts) -> Facts:
     result = source
     result.not_null |= {c.name for c in plan.elements if not c.nullable and not plan.outer}
     position = plan.elements[0].name if plan.elements else ""

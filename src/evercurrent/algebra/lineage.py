@@ -24,7 +24,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Any, assert_never
 
 from evercurrent.algebra import build
-from evercurrent.algebra.evaluate import Values, equalities, evaluate, single_or_aggregate, unnested
+from evercurrent.algebra.evaluate import (
+    Values,
+    equalities,
+    evaluate,
+    first_rows,
+    single_or_aggregate,
+    unnest_rows,
+)
 from evercurrent.algebra.needs import Needs, needs_below
 from evercurrent.algebra.nodes import (
     Aggregate,
@@ -46,9 +53,9 @@ from evercurrent.algebra.nodes import (
     columns,
 )
 from evercurrent.algebra.optimise import conditions_down
-from evercurrent.algebra.origins import Origin, Origins, Traced, collected
+from evercurrent.algebra.origins import Origin, Origins, Traced, collect_origins
 from evercurrent.algebra.walk import relations_of
-from evercurrent.calculus.windows import partitions, sorted_rows, window_values
+from evercurrent.calculus.windows import partitions, window_values
 from evercurrent.catalog.catalog import Knowledge
 from evercurrent.data.types import Array, Collection, Struct
 from evercurrent.data.types import Map as MapType
@@ -66,7 +73,7 @@ def origins(plan: Plan, row: Row, found: Found, knowledge: Knowledge) -> Origins
     """What the row of a plan comes from; None if the plan does not have the row."""
     asked = conditions_down(build.select(plan, _is(columns(plan), row)), knowledge)
     origin = _Tracer(found, {}).rows(asked, {}).origins.get(row)
-    return None if origin is None else collected(origin)
+    return None if origin is None else collect_origins(origin)
 
 
 def _is(outputs: tuple[Column, ...], row: Row) -> Term:
@@ -113,14 +120,14 @@ class _Tracer:
                 self.outer(plan, needs, result)
             case Semi(left, right, condition, anti):
                 missing = Origin(absent=_missing(right, condition)) if anti else None
-                for row, w, o, matches in self.matched(plan, left, right, condition, needs):
+                for row, w, o, matches in self.match_rows(plan, left, right, condition, needs):
                     if missing is not None and not matches:
                         result.add(row, w, o, missing)
                     elif missing is None and matches:
                         result.add(row, w, o, *(p for _, _, p in matches))
             case Unnest(source):
                 for row, weight, origin in self.below(plan, source, needs).items():
-                    for made, count in unnested(plan, [(row, weight)]):
+                    for made, count in unnest_rows(plan, [(row, weight)]):
                         result.add(made, count, origin)
             case Union(inputs):
                 for part in inputs:
@@ -146,18 +153,18 @@ class _Tracer:
     def join(self, plan: Join, needs: Needs, result: Traced) -> None:
         left, right = plan.left, plan.right
         if _is_small(right, needs) and not _is_small(left, needs):
-            for row, w, o, matches in self.matched(plan, right, left, plan.condition, needs):
+            for row, w, o, matches in self.match_rows(plan, right, left, plan.condition, needs):
                 for other, v, p in matches:
                     result.add(other + row, w * v, p, o)
         else:
-            for row, w, o, matches in self.matched(plan, left, right, plan.condition, needs):
+            for row, w, o, matches in self.match_rows(plan, left, right, plan.condition, needs):
                 for other, v, p in matches:
                     result.add(row + other, w * v, o, p)
 
     def below(self, plan: Plan, source: Plan, needs: Needs) -> Traced:
         return self.rows(source, needs_below(plan, source, needs))
 
-    def matched(
+    def match_rows(
         self, plan: Join | Outer | Semi, first: Plan, second: Plan, condition: Term, needs: Needs
     ) -> Iterator[tuple[Row, int, Origin, list[tuple[Row, int, Origin]]]]:
         """Each row of the first side with those of the second that it makes the condition TRUE with."""
@@ -187,7 +194,7 @@ class _Tracer:
         none_right = (None,) * len(columns(plan.right))
         missing = Origin(absent=_missing(plan.right, plan.condition))
         seen: set[Row] = set()
-        for row, w, o, matches in self.matched(plan, plan.left, plan.right, plan.condition, needs):
+        for row, w, o, matches in self.match_rows(plan, plan.left, plan.right, plan.condition, needs):
             for other, v, p in matches:
                 result.add(row + other, w * v, o, p)
             seen.update(other for other, _, _ in matches)
@@ -241,21 +248,9 @@ class _Tracer:
             result.add((*row, *made_all), 1, origin)
 
     def top(self, plan: Top, needs: Needs, result: Traced) -> None:
-        found = columns(plan.input)
-        value, types = Values(found), tuple(c.type for c in found)
         source = self.below(plan, plan.input, needs)
-        groups: dict[Row, list[tuple[Row, int]]] = {}
-        for row, weight in source.weights.items():
-            groups.setdefault(tuple(value(t, row) for t in plan.partition), []).append((row, weight))
-        for entries in groups.values():
-            skip, left = plan.offset, plan.limit
-            for row, weight in sorted_rows(plan.order, entries, types, value):
-                skipped = min(skip, weight)
-                taken = weight - skipped if left is None else min(weight - skipped, left)
-                skip -= skipped
-                left = None if left is None else left - taken
-                if taken:
-                    result.add(row, taken, source.origins[row])
+        for row, taken in first_rows(plan, source.weights.items()):
+            result.add(row, taken, source.origins[row])
 
     def fixpoint(self, plan: Fixpoint) -> Traced:
         """The rows are found first; then every rule is traced once, over nodes that stand for the rows of all of them."""

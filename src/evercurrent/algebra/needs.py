@@ -47,7 +47,10 @@ def needs_below(plan: Plan, source: Plan, needs: Needs) -> Needs:
         case Scan() | Constant() | Fixpoint():
             return {}
         case Select(_, condition):
-            return {**{name: values for name, values in needs.items() if name in own}, **_asked(condition)}
+            return {
+                **{name: values for name, values in needs.items() if name in own},
+                **_find_needs(condition),
+            }
         case Join() | Semi() | Distinct() | Unnest():
             return {name: values for name, values in needs.items() if name in own}
         case Outer(kind, left):
@@ -66,7 +69,7 @@ def needs_below(plan: Plan, source: Plan, needs: Needs) -> Needs:
             assert_never(plan)
 
 
-def _asked(condition: Term) -> Needs:
+def _find_needs(condition: Term) -> Needs:
     """The values that a condition asks for outright."""
     found: dict[str, Set[Any]] = {}
     for part in conjuncts(condition):

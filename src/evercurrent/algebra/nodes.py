@@ -137,15 +137,22 @@ class Window:
     functions: tuple[tuple[Column, WindowFunction], ...]
 
 
+Ties = Choice["rows", "rank", "dense_rank"]
+
+
 @dataclass(frozen=True, slots=True)
 class Top:
-    """For each value of `partition` the rows from `offset` on, `limit` of them, in a total order."""
+    """For each value of `partition` the rows from `offset` on, `limit` of them, in a total order.
+
+    With `ties` of "rank" or "dense_rank" (and no offset), the rows whose rank or dense rank in `order` is at most `limit`.
+    """
 
     input: Plan
     partition: tuple[Term, ...]
     order: tuple[SortKey, ...]
     limit: int | None
     offset: int
+    ties: Ties = "rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +192,7 @@ Plan = (
 )
 
 
-def padded(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+def make_nullable(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     """The same columns, nullable."""
     return tuple(Column(c.name, c.type, True) for c in columns)
 
@@ -206,9 +213,9 @@ def columns(plan: Plan) -> tuple[Column, ...]:
         case Join(left, right):
             return columns(left) + columns(right)
         case Outer("left", left, right):
-            return columns(left) + padded(columns(right))
+            return columns(left) + make_nullable(columns(right))
         case Outer(_, left, right):
-            return padded(columns(left)) + padded(columns(right))
+            return make_nullable(columns(left)) + make_nullable(columns(right))
         case Unnest(input=source, elements=elements):
             return columns(source) + elements
         case Aggregate(keys=keys, aggregates=aggregates):

@@ -4,7 +4,7 @@
 a row in which all these columns are NULL, as they are on the padded side of an outer join: the condition is folded
 with NULLs put in, so whatever the term language can see through, this sees through.
 
-    required(a = b and c > 1 or a = 2)    =  {a}
+    find_required(a = b and c > 1 or a = 2)    =  {a}
     rejects(coalesce(n, 0) > 0, {n})      =  true
 """
 
@@ -34,13 +34,13 @@ def propagates(term: Term) -> frozenset[str]:
             return frozenset()
 
 
-def required(condition: Term) -> frozenset[str]:
+def find_required(condition: Term) -> frozenset[str]:
     """The columns that are not NULL wherever the condition is TRUE."""
     match condition:
         case Call("and", args):
-            return frozenset[str]().union(*map(required, args))
+            return frozenset[str]().union(*map(find_required, args))
         case Call("or", args):
-            return frozenset.intersection(*map(required, args))
+            return frozenset.intersection(*map(find_required, args))
         case Call("is_not_null", (term,)):
             return propagates(term)
         case Call("eqns", (a, b)):
@@ -55,7 +55,7 @@ def required(condition: Term) -> frozenset[str]:
 
 def rejects(condition: Term, names: Collection[str]) -> bool:
     """Whether the condition is FALSE or NULL wherever all these columns are NULL."""
-    if required(condition) & set(names):
+    if find_required(condition) & set(names):
         return True
     nothing: dict[str, Term] = {
         c.name: Literal(None, c.type) for c in columns_of(condition) if c.name in names

@@ -1,6 +1,6 @@
 """The optimiser: a literal list of batches of rules.
 
-Law. Every rule gives an equal plan: the same rows with the same multiplicities, in columns of the same types and order. What
+Law. Every rule returns an equal plan: the same rows with the same multiplicities, in columns of the same types and order. What
 is gained is state that is not kept and work that is not done when the data changes.
 """
 
@@ -16,6 +16,7 @@ from evercurrent.algebra.rules.compare_extremes import compare_extremes
 from evercurrent.algebra.rules.derive_equalities import derive_equalities
 from evercurrent.algebra.rules.eliminate_distinct import eliminate_distinct
 from evercurrent.algebra.rules.fold_empty import fold_empty
+from evercurrent.algebra.rules.intersect_selections import intersect_selections
 from evercurrent.algebra.rules.merge_map import merge_map
 from evercurrent.algebra.rules.order_joins import order_joins
 from evercurrent.algebra.rules.outer_to_inner import outer_to_inner
@@ -67,6 +68,9 @@ BATCHES: tuple[Batch[Plan], ...] = (
             Rule("split_record", split_record),  # before keys: a member can be one
             Rule("refine_nulls", refine_nulls),  # first: the next ones ask what can be NULL
             Rule("strict_equality", strict_equality),  # before keys: they are matched by equality
+            Rule(
+                "intersect_selections", intersect_selections
+            ),  # before columns are cut: both scan all of them
             Rule("eliminate_distinct", eliminate_distinct),
             Rule("aggregate_of_one", aggregate_of_one),
             Rule("semi_to_join", semi_to_join),

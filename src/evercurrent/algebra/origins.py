@@ -2,7 +2,7 @@
 
 >>> base = Origin([], "orders", (1, "Ann"), 2)
 >>> both = Origin([base, Origin([base])])
->>> collected(both).rows["orders"].weights
+>>> collect_origins(both).rows["orders"].weights
 {(1, 'Ann'): 2}
 """
 
@@ -33,7 +33,7 @@ class Origin:
     absent: str | None = None
 
 
-def collected(origin: Origin) -> Origins:
+def collect_origins(origin: Origin) -> Origins:
     """Everything that an origin leads to."""
     rows: dict[str, ZSet] = {}
     absent: dict[str, None] = {}

@@ -30,7 +30,7 @@ from evercurrent.algebra.nodes import (
     Window,
     columns,
 )
-from evercurrent.algebra.walk import children, nodes, terms_of, used
+from evercurrent.algebra.walk import children, find_names, nodes, terms_of
 from evercurrent.term import show as terms
 from evercurrent.term.build import TRUE
 from evercurrent.term.nodes import Column, SortKey, Term
@@ -57,7 +57,7 @@ def read_in(plan: Plan) -> set[str]:
     """The columns that the plan gives or that a term in it reads, or that an operator on whole rows sees."""
     read = {c.name for c in columns(plan)}
     for node in nodes(plan):
-        read |= used(terms_of(node))
+        read |= find_names(terms_of(node))
         if isinstance(node, Distinct | Union | SetOperation):
             read |= {c.name for child in children(node) for c in columns(child)}
     return read
@@ -80,7 +80,7 @@ def label(plan: Plan, read: Set[str] | None = None) -> str:
         case Select(_, condition):
             return f"Select {terms.show(condition)}"
         case Map(_, outputs):
-            return "Map " + ", ".join(_defined(c, t) for c, t in outputs)
+            return "Map " + ", ".join(_show_definition(c, t) for c, t in outputs)
         case Join(_, _, condition):
             return f"Join{_on(condition)}"
         case Outer(kind, _, _, condition):
@@ -94,7 +94,7 @@ def label(plan: Plan, read: Set[str] | None = None) -> str:
         case Union(_, outputs):
             return f"Union [{_names(outputs)}]"
         case Aggregate(_, keys, aggregates, scalar):
-            by = ", ".join(_defined(c, t) for c, t in keys)
+            by = ", ".join(_show_definition(c, t) for c, t in keys)
             values = ", ".join(f"{c.name}: {terms.show_aggregate(a)}" for c, a in aggregates)
             return " ".join(filter(None, ["Aggregate", "scalar" if scalar else f"by {by};", values])).rstrip(
                 ";"
@@ -105,8 +105,9 @@ def label(plan: Plan, read: Set[str] | None = None) -> str:
             return f"{kind.capitalize()}{' all' if all else ''} [{_names(outputs)}]"
         case Window(_, functions):
             return "Window " + ", ".join(f"{c.name}: {terms.show_window_function(f)}" for c, f in functions)
-        case Top(_, partition, order, limit, offset):
+        case Top(_, partition, order, limit, offset, ties):
             parts = ["Top" if limit is None else f"Top {limit}"]
+            parts += [f"in {ties}"] if ties != "rows" else []
             parts += [f"offset {offset}"] if offset else []
             parts += [f"by {', '.join(map(terms.show, partition))}"] if partition else []
             parts += [f"order {show_order(order)}"] if order else []
@@ -121,7 +122,7 @@ def _names(found: tuple[Column, ...]) -> str:
     return ", ".join(c.name for c in found)
 
 
-def _defined(column: Column, term: Term) -> str:
+def _show_definition(column: Column, term: Term) -> str:
     if isinstance(term, Column) and term.name == column.name:
         return column.name
     return f"{column.name}: {terms.show(term)}"

@@ -1,7 +1,7 @@
 """Walking through plans: parts, rewriting, renaming apart.
 
 Column names are unique within a plan, so a subplan that is used twice must be renamed before its second use:
-`rename_apart` gives it fresh names and says which column became which.
+`rename_apart` renames its columns and says which column became which.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def names_of(plan: Plan) -> set[str]:
     return names
 
 
-def used(found: Iterable[Term]) -> set[str]:
+def find_names(found: Iterable[Term]) -> set[str]:
     """The names of the columns that the terms mention."""
     return {column.name for term in found for column in terms.columns_of(term)}
 

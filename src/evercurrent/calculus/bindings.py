@@ -19,7 +19,7 @@ Record = Callable[[tuple[Term, ...], Environment], Row]
 EMPTY = Environment()
 
 
-def bound(env: Environment, name: str, value: Row | None) -> Environment:
+def bind(env: Environment, name: str, value: Row | None) -> Environment:
     """Returns the environment with one more variable."""
     return Environment(env.columns, {**env.variables, name: value})
 
@@ -40,7 +40,7 @@ class Index:
     ) -> None:
         self.buckets: dict[Row, list[Entry]] = {}
         for row, weight in entries:
-            key = record(own, bound(EMPTY, variable, row))
+            key = record(own, bind(EMPTY, variable, row))
             if None not in key:
                 self.buckets.setdefault(key, []).append((row, weight))
 

@@ -114,17 +114,17 @@ def encode(node: Any) -> Any:
 def decode(value: Any, known: HandedOver | None = None) -> Any:
     """What `encode` has made a text of; its functions are those that are `known`."""
     try:
-        return _decoded(value, HandedOver() if known is None else known)
+        return _decode_value(value, HandedOver() if known is None else known)
     except (ValueError, TypeError, ArithmeticError, RecursionError) as problem:
         raise StorageError(f"a definition cannot be read: {type(problem).__name__}: {problem}") from problem
 
 
-def _decoded(value: Any, known: HandedOver) -> Any:
+def _decode_value(value: Any, known: HandedOver) -> Any:
     match value:
         case None | bool() | int() | float() | str():
             return value
         case list():
-            return tuple(_decoded(x, known) for x in value)
+            return tuple(_decode_value(x, known) for x in value)
         case {"node": str(name), **fields}:  # first: a node may have a field of any name
             return _node(name, fields, known)
         case {"float": str(text)}:
@@ -138,9 +138,9 @@ def _decoded(value: Any, known: HandedOver) -> Any:
         case {"decimal": str(text)}:
             return decimal.Decimal(text)
         case {"map": list(pairs)}:
-            return FrozenMap((_decoded(k, known), _decoded(v, known)) for k, v in pairs)
+            return FrozenMap((_decode_value(k, known), _decode_value(v, known)) for k, v in pairs)
         case {"set": list(values)}:
-            return frozenset(_decoded(v, known) for v in values)
+            return frozenset(_decode_value(v, known) for v in values)
         case {"function": str(path)}:
             return Named(path, known)
         case {"class": str(path)}:
@@ -161,6 +161,6 @@ def _node(name: str, fields: Mapping[Any, Any], known: HandedOver) -> Any:
         for f in dataclasses.fields(cls)
         if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
     ]
-    made = {**dict.fromkeys(required), **{str(k): _decoded(v, known) for k, v in fields.items()}}
+    made = {**dict.fromkeys(required), **{str(k): _decode_value(v, known) for k, v in fields.items()}}
     require_fields(cls, made)
     return cls(**made)

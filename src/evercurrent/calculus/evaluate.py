@@ -4,7 +4,7 @@ Direct and slow, and written without the algebra: this is what the compiler and 
 evaluated in an environment that gives a value to each variable of its scope: the record that a generator is at, as a tuple,
 or None for the record that an outer generator did not find.
 
-    evaluate(query, relation)  ->  ZSet          relation(name) gives the rows of a table with their multiplicities
+    evaluate(query, relation)  ->  ZSet          relation(name) returns the rows of a table with their multiplicities
 
 Only what cannot change is remembered: the rows of a relation, the value of a query without free variables, records of such
 a query by the values that they are looked up by (`schedule`), and values of a nested query by what it reads from around it.
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, assert_never
 
 from evercurrent.calculus import grouping
-from evercurrent.calculus.bindings import EMPTY, Binding, Entry, Index, Memo, bound
+from evercurrent.calculus.bindings import EMPTY, Binding, Entry, Index, Memo, bind
 from evercurrent.calculus.comparing import equal_rows, quantify
 from evercurrent.calculus.nodes import (
     Comprehension,
@@ -42,7 +42,7 @@ from evercurrent.calculus.recursion import solve
 from evercurrent.calculus.schedule import Step, schedule, split_equalities
 from evercurrent.calculus.scope import free_paths, free_variables
 from evercurrent.calculus.walk import relations_of
-from evercurrent.calculus.windows import partitions, same_windows, sorted_rows, window_values
+from evercurrent.calculus.windows import partitions, same_windows, sort_rows, window_values
 from evercurrent.data.types import Map
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import EvaluationError
@@ -54,7 +54,7 @@ RelationSource = Callable[[str], Iterable[Entry]]
 
 
 def evaluate(query: Query, relation: RelationSource, env: Mapping[str, Any] | None = None) -> ZSet:
-    """The rows of a query, with multiplicities; `env` gives values to its free variables."""
+    """The rows of a query, with multiplicities; `env` has the values of its free variables."""
     return Evaluator(relation).rows(query, Environment({}, env or {}))
 
 
@@ -187,17 +187,17 @@ class Evaluator:
         unmatched = dict(self.rows(query.right, env).items())
         for l_row, l_weight in self.source(query.left, env):
             matched = False
-            inner = bound(env, left, l_row)
+            inner = bind(env, left, l_row)
             for r_row, r_weight in index.find(tuple(self.value(other, inner) for _, other in lookups)):
-                pair = bound(inner, right, r_row)
+                pair = bind(inner, right, r_row)
                 if self.holds(within, pair):
                     matched = True
                     unmatched.pop(r_row, None)
                     yield self.record(query.head, pair), l_weight * r_weight
             if not matched:
-                yield self.record(query.head, bound(inner, right, None)), l_weight
+                yield self.record(query.head, bind(inner, right, None)), l_weight
         for r_row, r_weight in unmatched.items():
-            yield self.record(query.head, bound(bound(env, left, None), right, r_row)), r_weight
+            yield self.record(query.head, bind(bind(env, left, None), right, r_row)), r_weight
 
     def window(self, query: Window, env: Environment) -> Iterator[Entry]:
         """Functions of one partition and order after those of another: what those found settles further ties."""
@@ -224,7 +224,7 @@ class Evaluator:
         types = tuple(f.type for f in query.source.fields)
         value = self.scope(query.variable, env)
         skip, left = query.offset, query.limit
-        for row, weight in sorted_rows(query.order, self.rows(query.source, env).items(), types, value):
+        for row, weight in sort_rows(query.order, self.rows(query.source, env).items(), types, value):
             skipped = min(skip, weight)
             taken = weight - skipped if left is None else min(weight - skipped, left)
             skip -= skipped
@@ -260,9 +260,9 @@ class Evaluator:
                 case Generator(variable, source) | OuterGenerator(variable, source):
                     if index is None or not step.fixed:
                         index = self.index(step, variable, source, binding if not step.fixed else env)
-                    extended = self.extended(step, variable, index, binding)
+                    extended = self.extend(step, variable, index, binding)
                 case Unnest():
-                    extended = self.unnested(step.qualifier, binding)
+                    extended = self.unnest(step.qualifier, binding)
                 case _:
                     assert_never(step.qualifier)
             for inner, count in extended:
@@ -281,19 +281,17 @@ class Evaluator:
             keeper.indexes[id(step)] = found
         return found
 
-    def extended(
-        self, step: Step, variable: Variable, index: Index, binding: Environment
-    ) -> Iterator[Binding]:
+    def extend(self, step: Step, variable: Variable, index: Index, binding: Environment) -> Iterator[Binding]:
         found = False
         for row, weight in index.find(tuple(self.value(other, binding) for _, other in step.lookups)):
-            inner = bound(binding, variable.name, row)
+            inner = bind(binding, variable.name, row)
             if self.holds(step.within, inner):
                 found = True
                 yield inner, weight
         if not found and isinstance(step.qualifier, OuterGenerator):
-            yield bound(binding, variable.name, None), 1
+            yield bind(binding, variable.name, None), 1
 
-    def unnested(self, qualifier: Unnest, binding: Environment) -> Iterator[Binding]:
+    def unnest(self, qualifier: Unnest, binding: Environment) -> Iterator[Binding]:
         name, value = qualifier.variable.name, self.value(qualifier.collection, binding)
         elements: list[Row | None] = []
         if value is not None and isinstance(qualifier.collection.type, Map):
@@ -306,7 +304,7 @@ class Evaluator:
         if qualifier.ordinal:
             elements = [(i, *e) for i, e in enumerate(elements) if e is not None]
         for element in elements or ([None] if qualifier.outer else []):
-            yield bound(binding, name, element), 1
+            yield bind(binding, name, element), 1
 
     # --- terms ---------------------------------------------------------------------------------------------
 
@@ -314,14 +312,14 @@ class Evaluator:
         code = self.codes.get(id(term))
         if code is None:
             # Compiled for this evaluator alone: the shared cache of `compile_in` would keep it, and its rows, alive.
-            code = self.codes[id(term)] = compile_in.__wrapped__(term, self.nested)
+            code = self.codes[id(term)] = compile_in.__wrapped__(term, self.evaluate_nested)
             self.kept[id(term)] = term
         return code(env)
 
     def scope(self, variable: Variable, env: Environment) -> Callable[[Term, Row], Any]:
         """Values of terms over the record of one variable."""
         name = variable.name
-        return lambda term, row: self.value(term, bound(env, name, row))
+        return lambda term, row: self.value(term, bind(env, name, row))
 
     def record(self, terms: tuple[Term, ...], env: Environment) -> Row:
         return tuple(self.value(term, env) for term in terms)
@@ -329,7 +327,7 @@ class Evaluator:
     def holds(self, conditions: list[Term], env: Environment) -> bool:
         return all(self.value(condition, env) is True for condition in conditions)
 
-    def nested(self, nested: Nested, env: Environment) -> Any:
+    def evaluate_nested(self, nested: Nested, env: Environment) -> Any:
         """The value of a nested query; computed once for equal values of what it reads from around it."""
         memo = self.memos.get(id(nested))
         if memo is None:
@@ -337,10 +335,10 @@ class Evaluator:
             self.kept[id(nested)] = nested
         key = self.record(memo.paths, env)
         if key not in memo.values:
-            memo.values[key] = self.nested_value(nested, env)
+            memo.values[key] = self.compute_nested(nested, env)
         return memo.values[key]
 
-    def nested_value(self, nested: Nested, env: Environment) -> Any:
+    def compute_nested(self, nested: Nested, env: Environment) -> Any:
         match nested:
             case Scalar(query, _, place):
                 entries = list(self.rows(query, env).items())
@@ -350,7 +348,7 @@ class Evaluator:
             case Exists(query):
                 return self.exists(query, env)
             case Quantified():
-                return self.quantified(nested, env)
+                return self.evaluate_quantified(nested, env)
             case _:
                 raise AssertionError(f"a nested query of an unknown kind: {nested!r}")
 
@@ -360,7 +358,7 @@ class Evaluator:
             return any(True for _ in self.bindings(query, env))
         return any(True for _ in self.source(query, env))
 
-    def quantified(self, nested: Quantified, env: Environment) -> bool | None:
+    def evaluate_quantified(self, nested: Quantified, env: Environment) -> bool | None:
         args = self.record(nested.args, env)
         if nested.comparison == "ne" and nested.every:
             found = self.member(args, nested.query, env)

@@ -246,7 +246,7 @@ class Reader:
         if name in self.open:
             return _Made()
         view = self.catalog.view(name)
-        if view is not None:
+        if view is not None and view.query is not None:
             self.open.add(name)
             try:
                 origin = self.query(view.query, {})  # type: ignore[arg-type]
@@ -267,7 +267,7 @@ class Reader:
         self.note("onDeleteTo", name, name)
         return _Rows(name)
 
-    def looked_up(self, q: Generator | OuterGenerator) -> tuple[str, Term] | None:
+    def find_path_step(self, q: Generator | OuterGenerator) -> tuple[str, Term] | None:
         """The class and the reference, where a generator is a step of a path."""
         match q:
             case OuterGenerator(
@@ -283,7 +283,7 @@ class Reader:
             case Generator(variable, source):
                 scope[variable.name] = self.query(source, scope)
             case OuterGenerator(variable, source, on):
-                step = self.looked_up(q)
+                step = self.find_path_step(q)
                 if step is None:
                     scope[variable.name] = self.query(source, scope)
                     self.term(on, scope, True)
@@ -323,17 +323,17 @@ class Reader:
                 whole = scope.get(name)
                 return _all(whole.fields.values()) if isinstance(whole, _Made) else NOTHING
             case Scalar(query) | Exists(query):
-                return self.nested(query, scope, condition or isinstance(term, Exists))
+                return self.read_nested(query, scope, condition or isinstance(term, Exists))
             case Quantified(args=args, query=query):
                 for a in args:
                     self.term(a, scope, True)
-                return self.nested(query, scope, True)
+                return self.read_nested(query, scope, True)
             case Nested():
                 return NOTHING
             case _:
                 return _all(self.term(t, scope, condition) for t in term_children(term))
 
-    def nested(self, query: Query, scope: Scope, condition: bool) -> Read:
+    def read_nested(self, query: Query, scope: Scope, condition: bool) -> Read:
         origin = self.query(query, scope)
         return _all(self.of_field(origin, f.name, condition) for f in query.fields)
 

@@ -88,7 +88,9 @@ def view_class(query: Query, catalog: Catalog) -> ViewClass:
     if collections:
         return "Unnest"
     scans = [
-        q for q in qualifiers if isinstance(q, Generator | OuterGenerator) and reader.looked_up(q) is None
+        q
+        for q in qualifiers
+        if isinstance(q, Generator | OuterGenerator) and reader.find_path_step(q) is None
     ]
     joins = len(scans) > 1 or any(isinstance(node, FullOuter) for node in found)
     return "ReduceGetJoin" if joins else "ReduceGet"

@@ -14,7 +14,7 @@ from evercurrent.calculus.walk import relations_of, rewrite
 from evercurrent.catalog.catalog import Catalog
 
 
-def inlined(query: Query, catalog: Catalog) -> Query:
+def inline_views(query: Query, catalog: Catalog) -> Query:
     """The query over views that are kept, and tables."""
     found = {
         name: cast(Query, view.query)

@@ -1,7 +1,7 @@
 """Paths: a step through a reference is a lookup in the extent of its class, by identity.
 
 A front end writes `e.dept.name` as `Field(Field(e, "dept"), "name")`, the inner one of type `Reference("department")`.
-`resolve` gives each reference that is stepped through a generator of its own, behind those that bind its variables:
+`resolve` makes a generator for each reference that is stepped through, behind those that bind its variables:
 
     bag{ (n: e.dept.name) | e <- Emps, p }  =  bag{ (n: d.name) | e <- Emps, d <-outer Depts on d.oid = e.dept, p }
 
@@ -39,8 +39,8 @@ from evercurrent.calculus.nodes import (
 )
 from evercurrent.calculus.scope import (
     Names,
-    bound_by,
     free_variables,
+    list_bound,
     record_of,
     rename_apart,
     row_type,
@@ -116,7 +116,7 @@ class _Host:
 
     def add(self, qualifier: Qualifier) -> None:
         self.made.append(qualifier)
-        self.bound.update(v.name for v in bound_by(qualifier))
+        self.bound.update(v.name for v in list_bound(qualifier))
 
     def binder(self, names: frozenset[str]) -> _Host:
         """The innermost host that binds one of the names; this one if none does."""
@@ -199,10 +199,10 @@ class _Wrapping(_Host):
         more = tuple(Member(name, term.type, True) for name, term in self.carried.items())
         wrapped = Comprehension("bag", (*own, *self.carried.values()), tuple(self.made), (*fields, *more))
         variable = replace(self.outer, type=row_type(wrapped))
-        return variable, wrapped, lambda term: _renamed(term, self.variable, fields, variable)
+        return variable, wrapped, lambda term: _rename_variable(term, self.variable, fields, variable)
 
 
-def _renamed(term: Term, old: Variable, fields: Fields, new: Variable) -> Term:
+def _rename_variable(term: Term, old: Variable, fields: Fields, new: Variable) -> Term:
     """A term over a variable as one over a wider variable; binders have names of their own, so nothing is captured."""
 
     def on_query(query: Query) -> Query:

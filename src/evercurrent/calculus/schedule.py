@@ -24,7 +24,7 @@ from evercurrent.calculus.nodes import (
     Quantified,
     Scalar,
 )
-from evercurrent.calculus.scope import bound_by, free_variables
+from evercurrent.calculus.scope import free_variables, list_bound
 from evercurrent.calculus.walk import nodes
 from evercurrent.data.types import Date, Decimal, Float, Integer, String, Timestamp, Type
 from evercurrent.term.build import conjuncts
@@ -61,7 +61,7 @@ def schedule(query: Comprehension) -> list[Step]:
                 steps[earliest if is_safe(conjunct) else -1].filters.append(conjunct)
         else:
             steps.append(Step(qualifier, fixed=not (free_variables(qualifier) & binder.keys())))
-            for variable in bound_by(qualifier):
+            for variable in list_bound(qualifier):
                 binder[variable.name] = len(steps) - 1
     for step in steps:
         match step.qualifier:

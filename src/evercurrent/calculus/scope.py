@@ -37,7 +37,7 @@ def row_type(query: Query) -> Struct:
     return Struct(query.fields)
 
 
-def bound_by(qualifier: Qualifier) -> tuple[Variable, ...]:
+def list_bound(qualifier: Qualifier) -> tuple[Variable, ...]:
     match qualifier:
         case Generator(variable) | OuterGenerator(variable) | Unnest(variable):
             return (variable,)
@@ -70,7 +70,7 @@ def free_variables(node: Query | Term | Qualifier) -> frozenset[str]:
         case Comprehension(_, head, qualifiers):
             free = of_terms(head)
             for qualifier in reversed(qualifiers):
-                free = (free - {v.name for v in bound_by(qualifier)}) | free_variables(qualifier)
+                free = (free - {v.name for v in list_bound(qualifier)}) | free_variables(qualifier)
             return free
         case FullOuter(left_variable, left, right_variable, right, on, head):
             inner = (free_variables(on) | of_terms(head)) - {left_variable.name, right_variable.name}
@@ -109,7 +109,7 @@ def binders(node: Query | Term) -> frozenset[str]:
     for part in nodes(node):
         match part:
             case Comprehension(qualifiers=qualifiers):
-                names.update(v.name for q in qualifiers for v in bound_by(q))
+                names.update(v.name for q in qualifiers for v in list_bound(q))
             case FullOuter(left_variable=left, right_variable=right):
                 names.update((left.name, right.name))
             case Group(variable) | Window(variable) | Top(variable):

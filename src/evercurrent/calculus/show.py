@@ -118,10 +118,10 @@ def show_term(term: Term) -> str:
 
 def _plain(term: Term) -> Term:
     """Every nested query as a column that is called what the query looks like."""
-    return rewrite(term, lambda t: Column(_nested(t), t.type) if isinstance(t, Nested) else t)
+    return rewrite(term, lambda t: Column(_show_nested(t), t.type) if isinstance(t, Nested) else t)
 
 
-def _nested(nested: Nested) -> str:
+def _show_nested(nested: Nested) -> str:
     match nested:
         case Scalar(query):
             return _after("the ", show(query))

@@ -186,7 +186,7 @@ def children(node: Query | Term) -> list[Query | Term]:
             | Fixpoint()
         ):
             found: list[Query | Term] = []
-            with_parts(node, _noting(found), _noting(found))
+            with_parts(node, _note_into(found), _note_into(found))
             return found
         case _:
             return list(term_children(node))
@@ -195,7 +195,7 @@ def children(node: Query | Term) -> list[Query | Term]:
 Part = TypeVar("Part", bound=Query | Term)
 
 
-def _noting(found: list[Query | Term]) -> Callable[[Part], Part]:
+def _note_into(found: list[Query | Term]) -> Callable[[Part], Part]:
     def note(part: Part) -> Part:
         found.append(part)
         return part

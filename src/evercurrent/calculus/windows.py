@@ -9,14 +9,14 @@ settled by the whole row, ascending, NULLs first. Positions count from 0. Peers 
     dense_rank        1   2   2   3
     sum, running     10  50  50  80        RANGE UNBOUNDED PRECEDING: with all peers
 
-`value(term, row)` gives the value of a term for a row; whoever calls decides how rows and terms meet.
+`value(term, row)` returns the value of a term for a row; whoever calls decides how rows and terms meet.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from evercurrent.calculus.frames import Frames
 from evercurrent.data.order import sort_key
@@ -44,11 +44,47 @@ def total_order(order: tuple[SortKey, ...], types: tuple[Type, ...], value: Valu
     return lambda row: (*first(row), *(key(member) for key, member in zip(rest, row, strict=True)))
 
 
-def sorted_rows(
+def sort_rows(
     order: tuple[SortKey, ...], entries: Iterable[tuple[Row, int]], types: tuple[Type, ...], value: Value
 ) -> list[tuple[Row, int]]:
     key = total_order(order, types, value)
     return sorted(entries, key=lambda entry: key(entry[0]))
+
+
+T = TypeVar("T")
+
+
+def choose_first(
+    entries: Iterable[tuple[T, int]], limit: int | None, offset: int, ties: str, peers: Callable[[T], Any]
+) -> Iterator[tuple[T, int]]:
+    """Of rows in order, with weights: those whose place is beyond the offset and within the limit; see `Top.ties`.
+
+    >>> rows = [((9, "a"), 1), ((8, "b"), 1), ((8, "c"), 1), ((7, "d"), 1)]
+    >>> [len(list(choose_first(rows, 2, 0, ties, lambda row: row[0]))) for ties in ("rows", "rank", "dense_rank")]
+    [2, 3, 3]
+    """
+    if ties == "rows" or limit is None:
+        skip, left = offset, limit
+        for row, weight in entries:
+            if left == 0:
+                return
+            skipped = min(skip, weight)
+            taken = weight - skipped if left is None else min(weight - skipped, left)
+            skip -= skipped
+            left = None if left is None else left - taken
+            if taken:
+                yield row, taken
+        return
+    assert offset == 0
+    rank, seen, last = 0, 0, None
+    for row, weight in entries:
+        peer = peers(row)
+        if seen == 0 or peer != last:
+            rank, last = rank + 1 if ties == "dense_rank" else seen + 1, peer
+            if rank > limit:
+                return
+        seen += weight
+        yield row, weight
 
 
 def same_windows(functions: Sequence[WindowFunction]) -> list[list[int]]:
@@ -87,11 +123,11 @@ def window_values(function: WindowFunction, rows: Sequence[Row], value: Value) -
         case "ntile":
             return ntile(len(rows), value(function.args[0], rows[0])) if rows else []
         case "lag" | "lead":
-            return shifted(function, rows, value)
+            return compute_shift(function, rows, value)
         case "first_value" | "last_value" | "nth_value" | "first" | "last" | "any_value":
-            return picked(function, rows, keys, value)
+            return pick_rows(function, rows, keys, value)
         case _:
-            return aggregated(function, rows, keys, value)
+            return aggregate_frames(function, rows, keys, value)
 
 
 def ranking(name: str, keys: Sequence[Row]) -> list[Any]:
@@ -122,7 +158,7 @@ def ntile(n: int, buckets: int) -> list[int]:
     return results
 
 
-def shifted(function: WindowFunction, rows: Sequence[Row], value: Value) -> list[Any]:
+def compute_shift(function: WindowFunction, rows: Sequence[Row], value: Value) -> list[Any]:
     """lag, lead (x, offset 1, default NULL); with IGNORE NULLS the offset counts only rows whose x is not NULL."""
     args = function.args
     values = [value(args[0], row) for row in rows]
@@ -146,7 +182,7 @@ def shifted(function: WindowFunction, rows: Sequence[Row], value: Value) -> list
     return results
 
 
-def picked(function: WindowFunction, rows: Sequence[Row], keys: Sequence[Row], value: Value) -> list[Any]:
+def pick_rows(function: WindowFunction, rows: Sequence[Row], keys: Sequence[Row], value: Value) -> list[Any]:
     """The first, last or n-th row of the frame (whose x is not NULL, with IGNORE NULLS); NULL if there is none."""
     values = [value(function.args[0], row) for row in rows]
     present = [i for i, v in enumerate(values) if v is not None or not function.ignore_nulls]
@@ -165,7 +201,9 @@ def picked(function: WindowFunction, rows: Sequence[Row], keys: Sequence[Row], v
     return results
 
 
-def aggregated(function: WindowFunction, rows: Sequence[Row], keys: Sequence[Row], value: Value) -> list[Any]:
+def aggregate_frames(
+    function: WindowFunction, rows: Sequence[Row], keys: Sequence[Row], value: Value
+) -> list[Any]:
     """An aggregate over the frame; neighbours with the same frame share its value."""
     aggregate = Aggregate(
         function.function, function.args, function.type, function.distinct, None, (), function.options

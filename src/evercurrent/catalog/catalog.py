@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from evercurrent.catalog.classes import Schema
-from evercurrent.catalog.nodes import Assertion, ForeignKey, Table, View
+from evercurrent.catalog.nodes import Assertion, ForeignKey, Index, Table, View
 from evercurrent.data.types import Member
 
 
@@ -42,6 +42,8 @@ class Catalog:
     """Classes by the names that imports have given them."""
     objects: dict[str, str] = field(default_factory=dict)
     """Names that are bound to objects, and the classes of these."""
+    indexes: dict[str, Index] = field(default_factory=dict)
+    """The indexes that were created, by lower-cased name."""
 
     def table(self, name: str) -> Table | None:
         return self.tables.get(name.lower())
@@ -62,16 +64,15 @@ class Catalog:
     def with_assertion(self, assertion: Assertion) -> Catalog:
         return replace(self, assertions={**self.assertions, assertion.name.lower(): assertion})
 
-    def without(self, name: str) -> Catalog:
-        key = name.lower()
+    def with_index(self, index: Index) -> Catalog:
+        return replace(self, indexes={**self.indexes, index.name.lower(): index})
 
-        return replace(
-            self,
-            tables={k: v for k, v in self.tables.items() if k != key},
-            views={k: v for k, v in self.views.items() if k != key},
-            assertions={k: v for k, v in self.assertions.items() if k != key},
-            view_keys={k: v for k, v in self.view_keys.items() if k != key},
-        )
+    def without_index(self, name: str) -> Catalog:
+        return replace(self, indexes={k: v for k, v in self.indexes.items() if k != name.lower()})
+
+    def without_indexes_of(self, table: str) -> Catalog:
+        left = {k: v for k, v in self.indexes.items() if v.table.lower() != table.lower()}
+        return self if len(left) == len(self.indexes) else replace(self, indexes=left)
 
     # --- Knowledge -----------------------------------------------------------------------------------------
 

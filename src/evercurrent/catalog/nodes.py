@@ -34,6 +34,15 @@ class ForeignKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Index:
+    """CREATE INDEX: rows of a table are found by the columns, in this order, or by the first of them."""
+
+    name: str
+    table: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """The condition, over `Column(field name)`, must not be FALSE for any row."""
 
@@ -68,8 +77,10 @@ class View:
     """A maintained query. `query` is a `calculus` query, kept as the front end wrote it; `order` is how it is read.
 
     `uses` are the names of the relations that it reads. `plan` says how the change of an attribute that the view only shows
-    reaches it: planted in the query, joined with the identities that contribute to its rows, or whatever costs less. `shape` is
-    for the front end that wrote it: how the rows hold a value that is no bag of rows, or whose part they are. A view that is `inline` is not kept: its query is written out where it is read. One that is not
+    reaches it: planted in the query, joined with the identities that contribute to its rows, or whatever costs less. `maps` says
+    which states over several tables are kept for it: those that are estimated to pay, all, or none. `shape` is
+    for the front end that wrote it: how the rows hold a value that is no bag of rows, or whose part they are. A view in the
+    language `spark` has no query but a text that only Spark understands; its shape is `OnlySpark`. A view that is `inline` is not kept: its query is written out where it is read. One that is not
     `stored` keeps no rows: it only forwards its changes.
     """
 
@@ -78,10 +89,11 @@ class View:
     query: object
     order: tuple[tuple[int, bool, bool], ...] = ()
     text: str = ""
-    language: Choice["sql", "oql", "python"] = "sql"
+    language: Choice["sql", "oql", "python", "spark"] = "sql"
     policy: Choice["incremental", "auto", "full"] = "incremental"
     mode: Mode = "strict"
     plan: Choice["auto", "plant", "identities"] = "auto"
+    maps: Choice["auto", "all", "none"] = "auto"
     uses: frozenset[str] = frozenset()
     shape: object = None
     inline: bool = False
@@ -93,6 +105,13 @@ class PartOf:
     """The shape of a view that only keeps a part of another, whose name it says."""
 
     view: str
+
+
+@dataclass(frozen=True, slots=True)
+class OnlySpark:
+    """The shape of a view that only Spark's own SQL can compute, and why."""
+
+    reason: str
 
 
 def is_part(view: View) -> bool:

@@ -18,6 +18,7 @@ def remove(catalog: Catalog, kind: str, name: str) -> Catalog:
     key = name.lower()
     match kind:
         case "table":
+            catalog = catalog.without_indexes_of(name)
             return replace(catalog, tables={k: v for k, v in catalog.tables.items() if k != key})
         case "view":
             gone = {key, *(part.name.lower() for part in parts_of(catalog, name))}

@@ -16,9 +16,11 @@ rows of the net change it is about and which stored rows it looks up.
 a deleted row to an inserted one. A row that is inserted n times counts n times. The rules of keys and references suppose
 that RowExists holds; where it does not, that alone is sure to be reported.
 
-A rule is compiled three times: over rows (`rows.violations`, the definition), over Arrow columns
-(`engine.spark.kernel.constraint_precheck`) and over DataFrames (`engine.spark.intake.constraint_jobs`). Its name and its
-description, which errors and the quarantine show, are made here alone.
+A rule is compiled three times: over rows (`rows.violations`, the definition), over columns
+(`engine.columnar.row_rules` for single rows, in process and on Spark; keys and references where their indexes are:
+`engine.columnar.table`, `engine.spark.kernel.constraint_precheck`) and over DataFrames
+(`engine.spark.intake.constraint_jobs`). Its name and its description, which errors and the quarantine show, are made here
+alone.
 
 >>> from evercurrent.catalog.nodes import TableColumn
 >>> from evercurrent.data.types import BIGINT, String
@@ -133,7 +135,7 @@ def table_rules(tables: Mapping[str, Table], changed: Iterable[str]) -> Iterator
         yield from key_rules(tables[name])
     for name in names:
         yield from references_of(tables[name], lambda parent: tables.get(parent.lower()))
-        yield from referring_to(tables, name)
+        yield from find_references_to(tables, name)
 
 
 def row_rules(table: Table) -> Iterator[RowRule]:
@@ -178,7 +180,7 @@ def references_of(table: Table, find: Callable[[str], Table | None]) -> Iterator
         place += 1
 
 
-def referring_to(tables: Mapping[str, Table], name: str) -> Iterator[Unreferenced]:
+def find_references_to(tables: Mapping[str, Table], name: str) -> Iterator[Unreferenced]:
     """Returns the other direction of all references to a table."""
     for child in tables.values():
         for reference in references_of(child, lambda parent: tables.get(parent.lower())):

@@ -129,7 +129,7 @@ class Bag(Collection[Any]):
         return hash(frozenset(self._counts.items()))
 
     def __repr__(self) -> str:
-        return f"Bag({_shown(self._elements)})"
+        return f"Bag({list_in_order(self._elements)})"
 
 
 class Set(AbstractSet[Any]):
@@ -162,10 +162,10 @@ class Set(AbstractSet[Any]):
         return hash(frozenset(self._items))
 
     def __repr__(self) -> str:
-        return f"Set({_shown(self)})"
+        return f"Set({list_in_order(self)})"
 
 
-def _shown(elements: Iterable[Any]) -> list[Any]:
+def list_in_order(elements: Iterable[Any]) -> list[Any]:
     """In order where there is one, so that equal collections look alike."""
     found = list(elements)
     try:

@@ -146,7 +146,7 @@ def _make_taker(t: Type) -> Callable[[Any], Any]:
                 if value is None:
                     return None
             return take(value)
-        except BadValue:
+        except (BadValue, MemoryError):
             raise
         except Exception as problem:
             # Values of users are of any class, and so are the errors of their methods.

@@ -54,7 +54,7 @@ def order_key(t: Type) -> Key | None:
             return lambda v: tuple(k(x) for k, x in zip(keys, v, strict=True))
         case Map(k, v):
             key, value = _member_key(k), _member_key(v)
-            return lambda m: sorted((key(a), value(b)) for a, b in m.items())
+            return lambda m: tuple(sorted((key(a), value(b)) for a, b in m.items()))
         case _:
             return None
 

@@ -124,7 +124,7 @@ def reader(types: Sequence[Type]) -> Callable[[Iterable[Sequence[Any]]], list[Ro
     names: dict[str, Any] = {}
     parts: list[str] = []
     for i, t in enumerate(types):
-        names[f"take{i}"] = _positioned(i, taker(t))
+        names[f"take{i}"] = take_at(i, taker(t))
         match t:
             case Integer(bits):
                 test = f"type(v{i}) is int and {-(1 << (bits - 1))} <= v{i} <= {(1 << (bits - 1)) - 1}"
@@ -153,7 +153,7 @@ def reader(types: Sequence[Type]) -> Callable[[Iterable[Sequence[Any]]], list[Ro
 
 
 def writer(types: Sequence[Type]) -> Callable[[Row], Row]:
-    """A function that gives out a row of these types; the identity where nothing is to be converted."""
+    """A function that converts a row of these types; the identity where nothing is to be converted."""
     givers = [giver(t) for t in types]
     if not any(givers):
         return lambda row: row
@@ -164,7 +164,7 @@ def writer(types: Sequence[Type]) -> Callable[[Row], Row]:
     return _row_function("write", parts, names, "def write(row):\n    {fields} = row\n    return {row}\n")
 
 
-def _positioned(position: int, take: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def take_at(position: int, take: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def take_there(value: Any) -> Any:
         try:
             return take(value)

@@ -69,13 +69,13 @@ class ZSet:
     def items(self) -> Iterable[tuple[Row, int]]:
         return self.weights.items()
 
-    def inserted(self) -> Iterator[Row]:
+    def insertions(self) -> Iterator[Row]:
         """Every row of positive weight, as often as it says."""
         for row, weight in self.weights.items():
             for _ in range(weight):
                 yield row
 
-    def deleted(self) -> Iterator[Row]:
+    def deletions(self) -> Iterator[Row]:
         """Every row of negative weight, as often as it says."""
         for row, weight in self.weights.items():
             for _ in range(-weight):

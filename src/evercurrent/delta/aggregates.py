@@ -4,7 +4,7 @@ Law (semantics, traps 1 to 3). With `#` the number of rows and `n` the number of
 
     count(*) = #      count(x) = n      sum(x) = NULL if n = 0 else s      avg(x) = NULL if n = 0 else s / n
 
-and all of `#`, `n`, `s` are sums over rows: they add up, whatever comes and goes. `n` is `#` itself where the argument
+and all of `#`, `n`, `s` are sums over rows: they add up, whatever is inserted and deleted. `n` is `#` itself where the argument
 cannot be NULL and nothing is filtered. Whatever is not a reading of sums (min, median, collect_list, ...) is one
 accumulator of kind "aggregate", a bag of argument values that the engine keeps.
 """
@@ -67,13 +67,13 @@ def canonical_aggregate(a: Aggregate) -> Aggregate:
     return Aggregate(a.function, args, a.type, a.distinct, None, order, a.options)
 
 
-def counted(a: Aggregate, parts: Parts) -> Column:
+def count_arguments(a: Aggregate, parts: Parts) -> Column:
     """How many rows have arguments that count: not NULL, and not filtered out."""
-    where = counting(a)
+    where = find_count_condition(a)
     return weight_column() if where is None else parts.sum(lit(1, BIGINT), where, BIGINT)
 
 
-def counting(a: Aggregate) -> Term | None:
+def find_count_condition(a: Aggregate) -> Term | None:
     """The condition under which a row counts for the aggregate, or None if it always does."""
     conditions = [c for x in a.args for c in not_null(x)]
     if a.where is not None:
@@ -106,23 +106,23 @@ def read(a: Aggregate, parts: Parts, scalar: bool) -> Term:
         return parts.bag(a)
     match a.function:
         case "count":
-            return counted(a, parts)
+            return count_arguments(a, parts)
         case "count_if":
             condition = conjunction([*a.args, *([a.where] if a.where is not None else [])])
             return parts.sum(lit(1, BIGINT), condition, BIGINT)
         case "sum":
-            total = parts.sum(a.args[0], counting(a), sum_type(a.args[0].type))
-            return unless_empty(counted(a, parts), check(total, a.type), scalar)
+            total = parts.sum(a.args[0], find_count_condition(a), sum_type(a.args[0].type))
+            return unless_empty(count_arguments(a, parts), check(total, a.type), scalar)
         case "avg" if average_type(a.args[0].type) == a.type:
-            total = parts.sum(a.args[0], counting(a), sum_type(a.args[0].type))
-            n = counted(a, parts)
+            total = parts.sum(a.args[0], find_count_condition(a), sum_type(a.args[0].type))
+            n = count_arguments(a, parts)
             return unless_empty(n, Call("average", (total, n), a.type), scalar)
         case "bool_and" | "bool_or":
             wanted = a.args[0] if a.function == "bool_or" else call("not", a.args[0])
             where = conjunction([wanted, *([a.where] if a.where is not None else [])])
             hits = parts.sum(lit(1, BIGINT), where, BIGINT)
             verdict = call("gt" if a.function == "bool_or" else "eq", hits, lit(0, BIGINT))
-            return unless_empty(counted(a, parts), verdict, scalar)
+            return unless_empty(count_arguments(a, parts), verdict, scalar)
         case _:
             return parts.bag(a)
 

@@ -10,20 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from evercurrent.data.types import Float
+from evercurrent.data.types import Float, Integer
 from evercurrent.delta.blocks import (
     Block,
     Classes,
     Dependencies,
     Source,
     dependencies,
-    equated,
+    find_equality,
     is_class_condition,
     names_of,
     replace_columns,
 )
+from evercurrent.delta.bounds import Bounds
 from evercurrent.delta.definitions import Feed, Keys
-from evercurrent.delta.factor import Monomial, is_safe, monomials
+from evercurrent.delta.factor import Monomial, is_ring, is_safe, monomials
 from evercurrent.term.build import call, conjunction, conjuncts, equate
 from evercurrent.term.nodes import Column, Term
 from evercurrent.term.nullable import nullable
@@ -95,7 +96,8 @@ class Analysis:
         return replace_columns(term, {n: t for n, (_, t) in self.computed.items()})
 
 
-def analyse(feed: Feed, keys: Mapping[str, Keys]) -> Analysis:
+def analyse(feed: Feed, keys: Mapping[str, Keys], bounds: Bounds | None = None) -> Analysis:
+    """The analysis of a feed; with `bounds`, amounts of integers and floats are taken apart too."""
     block = feed.block
     a = Analysis(feed, keys)
     for i, s in enumerate(block.sources):
@@ -103,13 +105,16 @@ def analyse(feed: Feed, keys: Mapping[str, Keys]) -> Analysis:
             a.home[c.name] = i
             a.columns[c.name] = c
     for condition in block.conditions:
-        a.conditions.append(compute_sides(a, condition))
+        made = compute_sides(a, condition)
+        if bounds is not None and is_inner(a, a.homes(made)) and len(a.homes(made)) > 1:
+            made = bounds.compare_in_ring(made, a.sources, a.homes)
+        a.conditions.append(made)
     joining = [c for c in a.conditions if is_class_condition(c) and is_inner(a, a.homes(c))]
     a.classes = Classes(joining)
     a.known = dependencies(block.sources, a.conditions, keys)
     a.conditions = [c for c in a.conditions if c not in joining]
     sums = all(p.accumulator.kind == "sum" for p in feed.parts)
-    a.polynomials = [factored(a, i) if sums else None for i in range(len(feed.parts))]
+    a.polynomials = [factor_amount(a, i, bounds) if sums else None for i in range(len(feed.parts))]
     if None in a.polynomials:  # where one amount needs the rows themselves, sums beside them save nothing
         a.polynomials = [None] * len(feed.parts)
     return a
@@ -117,17 +122,17 @@ def analyse(feed: Feed, keys: Mapping[str, Keys]) -> Analysis:
 
 def compute_sides(a: Analysis, condition: Term) -> Term:
     """The equality with each side that is an expression over one inner source made a column of that source."""
-    sides = equated(condition)
+    sides = find_equality(condition)
     if sides is None:
         return condition
     if sides[0] == sides[1] and isinstance(sides[0], Column):
         return call("is_not_null", sides[0])  # x = x says no more, and is no equality of two columns
     if len(a.homes(*sides)) < 2:
         return condition
-    return equate(computed_column(a, sides[0]), computed_column(a, sides[1]))
+    return equate(find_computed_column(a, sides[0]), find_computed_column(a, sides[1]))
 
 
-def computed_column(a: Analysis, side: Term) -> Term:
+def find_computed_column(a: Analysis, side: Term) -> Term:
     homes = a.homes(side)
     if isinstance(side, Column) or len(homes) != 1 or not is_safe(side):
         return side
@@ -144,24 +149,25 @@ def computed_column(a: Analysis, side: Term) -> Term:
     return column
 
 
-def factored(a: Analysis, i: int) -> list[Monomial] | None:
+def factor_amount(a: Analysis, i: int, bounds: Bounds | None) -> list[Monomial] | None:
     """The i-th amount as monomials whose factors, like the conjuncts of its filter, mention one inner source each.
 
     None where it cannot be done: then the columns of the amount are needed as they are.
     """
     part = a.feed.parts[i]
     term = part.args[0]
-    if isinstance(term.type, Float):
-        return None  # a float's sum is exact only where it is added up itself
-    whole = len(a.homes(term)) <= 1 and is_safe(term)
-    found = [Monomial(1, (term,))] if whole else monomials(term)
+    whole = len(a.homes(term)) <= 1 and is_safe(term) and not isinstance(term.type, Float)
+    found = [Monomial(1, (term,))] if whole else monomials(term, a.homes)
+    if found is None and isinstance(term.type, Integer | Float) and bounds is not None:
+        said = bounds.take_apart(term, a.sources, a.homes)
+        found = None if said is None else monomials(said, a.homes)
     if found is None:
         return None
     filters = conjuncts_of(part.where)
     if not all(map(a.homes, filters)):
         return None
     for f in (*filters, *(f for m in found for f in m.factors)):
-        if len(a.homes(f)) > 1 or not is_inner(a, a.homes(f)) or not is_safe(f):
+        if len(a.homes(f)) > 1 or not is_inner(a, a.homes(f)) or not (is_safe(f) or is_ring(f)):
             return None
     return found
 

@@ -89,7 +89,7 @@ def bare(term: Term) -> Term:
     return term
 
 
-def equated(condition: Term) -> tuple[Term, Term] | None:
+def find_equality(condition: Term) -> tuple[Term, Term] | None:
     """The two sides of a strict equality, which is what an index can answer."""
     match condition:
         case Call("eq", (a, b)):
@@ -106,7 +106,7 @@ class Classes:
         self.parent: dict[str, str] = {}
         self.shared: set[str] = set()  # columns that are equal to another
         for condition in conditions:
-            match equated(condition):
+            match find_equality(condition):
                 case (Column() as a, Column() as b):
                     self.parent[self.find(a.name)] = self.find(b.name)
                     self.shared |= {a.name, b.name}
@@ -127,7 +127,7 @@ class Classes:
 
 
 def is_class_condition(condition: Term) -> bool:
-    match equated(condition):
+    match find_equality(condition):
         case (Column(), Column()):
             return True
     return False
@@ -171,7 +171,7 @@ def dependencies(
             if all(f in by_field for f in key):
                 pairs.append((frozenset(by_field[f] for f in key), everything))
     for condition in conditions:
-        match equated(condition):
+        match find_equality(condition):
             case (a, b):
                 left, right = names_of(a), names_of(b)
                 if isinstance(a, Column):

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from evercurrent.algebra.nodes import Plan, Scan, Select, columns
 from evercurrent.algebra.walk import children
-from evercurrent.delta.blocks import Block, Source, equated, names_of, replace_columns
+from evercurrent.delta.blocks import Block, Source, find_equality, names_of, replace_columns
 from evercurrent.delta.definitions import Feed, SumOf, canonical, digest, field_names, hint
 from evercurrent.delta.program import Explode
 from evercurrent.term.build import conjunction, conjuncts, equate
@@ -34,7 +34,7 @@ def positions(like: tuple[Column, ...]) -> tuple[str, ...]:
     return tuple(f"c{i}" for i in range(len(like)))
 
 
-def bound(names: tuple[Column, ...], own: tuple[Column, ...]) -> tuple[Column, ...]:
+def bind_columns(names: tuple[Column, ...], own: tuple[Column, ...]) -> tuple[Column, ...]:
     """A relation's columns under the names of a plan. Names with a tilde are ours to give, so theirs is doubled."""
     return tuple(
         Column(n.name.replace("~", "~~"), o.type, o.nullable) for n, o in zip(names, own, strict=True)
@@ -81,7 +81,7 @@ def explode(
     ordinal: bool,
     inline: bool,
 ) -> Block:
-    elements = bound(elements, elements)
+    elements = bind_columns(elements, elements)
     step = Explode(replace_columns(collection, names), elements, outer, ordinal, inline)
     return replace(block, explodes=(*block.explodes, step), outputs=(*block.outputs, *elements))
 
@@ -125,7 +125,7 @@ def split_equalities(
     rest: list[Term] = []
     for c in conjuncts(condition):
         mentioned = names_of(c)
-        sides = equated(c)
+        sides = find_equality(c)
         if mentioned and mentioned <= rights:
             own.append(c)
         elif sides and names_of(sides[0]) <= lefts and names_of(sides[1]) <= rights and mentioned & rights:

@@ -95,7 +95,7 @@ Definition = TableOf | SumOf | KeyedOf | FixpointOf
 # --- canonical texts and names -----------------------------------------------------------------------------
 
 
-def renaming(block: Block) -> dict[str, Term]:
+def name_columns(block: Block) -> dict[str, Term]:
     """What the columns of a block are called in its canonical text."""
     names: dict[str, Term] = {}
     for i, s in enumerate(block.sources):
@@ -109,7 +109,7 @@ def renaming(block: Block) -> dict[str, Term]:
 
 def canonical(feed: Feed) -> str:
     """The text that is the same for feeds that are the same but for the names of their columns."""
-    names = renaming(feed.block)
+    names = name_columns(feed.block)
 
     def text(term: Term | None) -> str:
         return "" if term is None else repr(replace_columns(term, names))

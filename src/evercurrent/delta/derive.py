@@ -59,7 +59,8 @@ def amount(d: Derivation, i: int, sign: list[Term]) -> Amount:
             rest = tuple(f for f in rest if f not in share[0])
             filters = [c for c in filters if c not in conjuncts_of(share[1])]
         terms.append(product([*factors, *map(d.local, rest)]))
-    total = terms[0] if len(terms) == 1 else Call("ring_add", tuple(terms), part.accumulator.type)
+    type = BIGINT if isinstance(part.accumulator.type, Float) else part.accumulator.type
+    total = terms[0] if len(terms) == 1 else Call("ring_add", tuple(terms), type)
     return Amount((total,), None, d.local(conjunction(filters)) if filters else None)
 
 
@@ -99,6 +100,7 @@ def derive(a: Analysis, states: States, driver: int, into: str, sign: int, nulls
     d = Derivation(
         a, states, driver, set(range(len(a.sources))) - {driver}, conditions, list(a.block.explodes)
     )
+    d.into = into
     for i, term in source.on:
         d.pending.append(equate(renamed[i], term, source.null_safe))
     for column, own in zip(source.columns, renamed, strict=True):

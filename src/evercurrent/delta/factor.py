@@ -5,12 +5,13 @@ Law (paper 003, section 7.2). If `a` mentions only R and `b` only S, then over a
     sum(a * b) = sum over k of (sum of a over R[k]) * (sum of b over S[k])
 
 so S can be kept as one number for each k. That holds where products and sums are exact: integers and decimals that
-cannot overflow; never floats, whose products are rounded. A factor moves from the joined rows to all rows of its source,
-so it must not be able to fail.
+cannot overflow. Integers that could, and floats, whose products are rounded, are taken apart under a check of each factor
+(see `bounds`). A factor moves from the joined rows to all rows of its source, so otherwise it must not be able to fail.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from evercurrent.data.types import Date, Decimal, Integer, String, Timestamp, Type
@@ -64,6 +65,12 @@ def scale_of(type: Type) -> int:
     return type.scale if isinstance(type, Decimal) else 0
 
 
+Homes = Callable[[Term], frozenset[int | None]]
+"""The sources that a term mentions."""
+
+MOST_MONOMIALS = 8
+
+
 @dataclass(frozen=True, slots=True)
 class Monomial:
     """`sign * product of factors`."""
@@ -72,8 +79,10 @@ class Monomial:
     factors: tuple[Term, ...]
 
 
-def monomials(term: Term) -> list[Monomial] | None:
+def monomials(term: Term, homes: Homes) -> list[Monomial] | None:
     """The term as a sum of products, all at the term's scale; None if it cannot be taken apart exactly."""
+    if is_ring(term):
+        return [Monomial(sign, factors) for sign, factors in expand_ring(term, homes)]
     if not isinstance(term.type, Integer | Decimal) or not is_safe(term):
         return None
     scale = scale_of(term.type)
@@ -81,7 +90,7 @@ def monomials(term: Term) -> list[Monomial] | None:
     for sign, factors in expand(term):
         shift = scale - sum(scale_of(f.type) for f in factors)
         if shift:
-            last = rescaled(factors[-1], shift)
+            last = rescale_factor(factors[-1], shift)
             if last is None:
                 return None
             factors = (*factors[:-1], last)
@@ -89,7 +98,7 @@ def monomials(term: Term) -> list[Monomial] | None:
     return result
 
 
-def rescaled(factor: Term, shift: int) -> Term | None:
+def rescale_factor(factor: Term, shift: int) -> Term | None:
     """The same number at a greater scale, or None if its type has no room for it."""
     match factor.type:
         case Integer(bits):
@@ -110,7 +119,7 @@ def expand(term: Term) -> list[tuple[int, tuple[Term, ...]]]:
             return expand(a) + [(-sign, factors) for sign, factors in expand(b)]
         case Call("mul", (a, b)) if is_uncapped(term.type) and len(names_of(a)) and len(names_of(b)):
             left, right = expand(a), expand(b)
-            if len(left) * len(right) > 8 or names_of(a) & names_of(b):
+            if len(left) * len(right) > MOST_MONOMIALS or names_of(a) & names_of(b):
                 return [(1, (term,))]
             return [(s * t, f + g) for s, f in left for t, g in right]
         case Cast(of, type) if isinstance(type, Decimal) and isinstance(of.type, Decimal | Integer):
@@ -118,3 +127,33 @@ def expand(term: Term) -> list[tuple[int, tuple[Term, ...]]]:
             return expand(of) if is_widening(of.type, type) else [(1, (term,))]
         case _:
             return [(1, (term,))]
+
+
+def is_ring(term: Term) -> bool:
+    """Whether a term is arithmetic of the ring over factors that are checked, or that cannot fail."""
+    match term:
+        case Call("bounded" | "scaled"):
+            return True
+        case Call("ring_add" | "ring_sub" | "ring_mul", args):
+            return all(is_ring(a) or is_safe(a) for a in args)
+        case _:
+            return False
+
+
+def expand_ring(term: Term, homes: Homes) -> list[tuple[int, tuple[Term, ...]]]:
+    """Signed products whose sum the term is; what mentions one source stays together."""
+    whole: list[tuple[int, tuple[Term, ...]]] = [(1, (term,))]
+    if len(homes(term)) <= 1:
+        return whole
+    match term:
+        case Call("ring_add", args):
+            return [m for a in args for m in expand_ring(a, homes)]
+        case Call("ring_sub", (a, b)):
+            return expand_ring(a, homes) + [(-sign, factors) for sign, factors in expand_ring(b, homes)]
+        case Call("ring_mul", args):
+            found: list[tuple[int, tuple[Term, ...]]] = [(1, ())]
+            for a in args:
+                found = [(s * t, f + g) for s, f in found for t, g in expand_ring(a, homes)]
+            return found if len(found) <= MOST_MONOMIALS else whole
+        case _:
+            return whole

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from evercurrent.algebra.borders import is_border
-from evercurrent.algebra.canonical import renamed
+from evercurrent.algebra.canonical import number_names
 from evercurrent.algebra.nodes import (
     Aggregate,
     Constant,
@@ -42,7 +42,7 @@ from evercurrent.algebra.nodes import (
 from evercurrent.catalog.catalog import Knowledge
 from evercurrent.delta.blocks import Block, Source, names_of, replace_columns
 from evercurrent.delta.combine import (
-    bound,
+    bind_columns,
     environment,
     explode,
     guard,
@@ -68,8 +68,8 @@ from evercurrent.delta.keyed import (
     aggregate_relation,
     distinct_relation,
     keys_of_sum,
-    ranked_relation,
     setop_relation,
+    top_relation,
     window_relation,
 )
 from evercurrent.errors import UnsupportedError
@@ -95,12 +95,14 @@ class Graph:
     keys: dict[str, Keys] = field(default_factory=dict)
     loops: dict[str, tuple[str, tuple[Column, ...], bool]] = field(default_factory=dict)
     fresh: int = 0
-    known: dict[int, tuple[Plan, list[Block]]] = field(default_factory=dict)
-    """The blocks of outer joins, by identity: each is asked for several times, at every level."""
+    known: dict[int, tuple[Plan, list[Block]]] = field(default_factory=dict)  # of outer joins
+    touched: dict[str, None] = field(default_factory=dict)  # the definitions that the last view needs
+    under: dict[str, str] = field(default_factory=dict)  # the views that it scans, as relations
 
     # --- relations as sources --------------------------------------------------------------------------
 
     def define(self, definition: Definition, keys: Keys = ()) -> None:
+        self.touched[definition.name] = None
         if definition.name not in self.definitions:
             self.definitions[definition.name] = definition
             self.keys[definition.name] = keys
@@ -117,7 +119,8 @@ class Graph:
 
     def source(self, relation: str, names: tuple[Column, ...]) -> Source:
         own = self.columns_of(relation)
-        return Source(relation, tuple(c.name for c in own), bound(names, own))
+        self.touched[relation] = None
+        return Source(relation, tuple(c.name for c in own), bind_columns(names, own))
 
     def cut(self, plan: Plan) -> Source:
         """The plan as one relation, under the plan's column names."""
@@ -140,7 +143,7 @@ class Graph:
 
     def blocks(self, plan: Plan) -> list[Block]:
         """The sum of blocks that the plan is; outputs are in the order of its columns."""
-        fused = self.fused(plan)
+        fused = self.fuse(plan)
         if fused is not None:
             return [whole(self.source(fused, columns(plan)))]
         match plan:
@@ -194,8 +197,9 @@ class Graph:
     def scan(self, plan: Scan) -> Source:
         if plan.relation in self.loops:
             inner, own, _ = self.loops[plan.relation]
-            return Source(inner, tuple(c.name for c in own), bound(plan.outputs, own))
+            return Source(inner, tuple(c.name for c in own), bind_columns(plan.outputs, own))
         if plan.relation in self.views:
+            self.under[plan.relation] = self.views[plan.relation]
             return self.source(self.views[plan.relation], plan.outputs)
         if plan.relation not in self.definitions:
             members = self.knowledge.fields_of(plan.relation)
@@ -233,14 +237,12 @@ class Graph:
         if not rest:
             present = self.cut_distinct(right, tuple(r for _, r in keys), strict=True)
             matches = tuple((i, probe) for i, (probe, _) in enumerate(keys))
-            null_safe = False
         else:
             mentioned = names_of(condition) & {c.name for c in columns(left)}
             used = tuple(c for c in columns(left) if c.name in mentioned)
             present = self.cut_distinct(Join(left, right, condition), used, strict=False)
             matches = tuple(enumerate(used))
-            null_safe = True
-        return [guard(b, environment(left, b), present, matches, null_safe, anti) for b in lefts]
+        return [guard(b, environment(left, b), present, matches, bool(rest), anti) for b in lefts]
 
     def cut_distinct(self, plan: Plan, terms: tuple[Term, ...], strict: bool) -> Source:
         """The distinct values of the terms; `strict`: without those that have a NULL, which match nothing."""
@@ -248,7 +250,7 @@ class Graph:
         narrowed = Map(plan, outputs)
         conditions = [call("is_not_null", c) for c, t in outputs if nullable(t)]
         kept = Select(narrowed, conjunction(conditions)) if conditions and strict else narrowed
-        relation = self.fused(Distinct(kept))
+        relation = self.fuse(Distinct(kept))
         assert relation is not None
         return self.source(relation, self.fresh_columns(columns(narrowed)))
 
@@ -301,7 +303,7 @@ class Graph:
 
     # --- keyed relations -----------------------------------------------------------------------------------
 
-    def fused(self, plan: Plan) -> str | None:
+    def fuse(self, plan: Plan) -> str | None:
         """The keyed relation that the plan is, with what is selected and mapped right above it; or None."""
         outputs: tuple[Term, ...] = columns(plan)
         conditions: list[Term] = []
@@ -326,11 +328,13 @@ class Graph:
                     break
                 case _:
                     return None
-        definition, keys = self.keyed(base, outputs, conditions)
+        definition, keys = self.define_keyed(base, outputs, conditions)
         self.define(definition, keys)
         return definition.name
 
-    def keyed(self, base: Plan, outputs: tuple[Term, ...], conditions: list[Term]) -> tuple[Definition, Keys]:
+    def define_keyed(
+        self, base: Plan, outputs: tuple[Term, ...], conditions: list[Term]
+    ) -> tuple[Definition, Keys]:
         self.refuse_recursion(base)
         match base:
             case Aggregate(source):
@@ -342,7 +346,7 @@ class Graph:
             case Window(source):
                 return window_relation(base, self.blocks(source), outputs, self.keys)
             case Top(source):
-                return ranked_relation(base, self.blocks(source), outputs, self.keys)
+                return top_relation(base, self.blocks(source), outputs, self.keys)
             case _:
                 raise AssertionError(base)
 
@@ -350,7 +354,7 @@ class Graph:
 
     def fixpoint(self, plan: Fixpoint) -> Source:
         """One definition for all relations of the fixpoint, whichever is read; its text stands in every name."""
-        same = renamed(plan)
+        same = number_names(plan)
         assert isinstance(same, Fixpoint)
         mark = digest(repr((same.rules, same.limit)))
         outer_loops = dict(self.loops)
@@ -366,11 +370,11 @@ class Graph:
         definition = FixpointOf(f"fixpoint~{mark}", tuple(loops), plan.limit)
         for loop, rule in zip(loops, plan.rules, strict=True):
             keys: Keys = (tuple(c.name for c in loop.columns),) if rule.distinct else ()
+            self.touched[loop.name] = None
             if loop.name not in self.definitions:
                 self.definitions[loop.name] = definition
                 self.keys[loop.name] = keys
-        result = loops[[r.name for r in plan.rules].index(plan.result)]
-        return self.source(result.name, plan.outputs)
+        return self.source(loops[[r.name for r in plan.rules].index(plan.result)].name, plan.outputs)
 
     def is_recursive(self, plan: Plan) -> bool:
         return bool(self.loops) and any(r in self.loops for r in relations(plan))
@@ -381,9 +385,8 @@ class Graph:
 
     def refuse_recursion(self, base: Plan) -> None:
         if self.is_recursive(base):
-            what = type(base).__name__.lower()
             raise UnsupportedError(
-                f"{what} over the recursive relation inside its own definition is not supported",
+                f"{type(base).__name__.lower()} over the recursive relation inside its own definition is not supported",
                 hint="recursion must grow by joins, filters, projections and unions; aggregate its result instead",
             )
 
@@ -394,5 +397,4 @@ class Graph:
                 "a negated or counted subquery over the recursive relation inside its own definition is not supported",
                 hint="use UNION instead of UNION ALL, and negate only relations that are complete",
             )
-        outputs = tuple((c, c) for c in columns(left))
-        return self.blocks(Map(Join(left, right, condition), outputs))
+        return self.blocks(Map(Join(left, right, condition), tuple((c, c) for c in columns(left))))

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evercurrent.data.types import Reference
-from evercurrent.delta.blocks import Block, Source, equated, names_of, replace_columns
+from evercurrent.delta.blocks import Block, Source, find_equality, names_of, replace_columns
 from evercurrent.delta.combine import whole
 from evercurrent.delta.definitions import TableOf
 from evercurrent.delta.graph import Graph
@@ -87,7 +87,7 @@ def _fans_out(graph: Graph, block: Block, key: tuple[Column, ...], other: Source
     )
     keys = graph.keys.get(other.relation, ())
     for condition in block.conditions:
-        sides = equated(condition)
+        sides = find_equality(condition)
         if sides is None or not all(isinstance(s, Column) for s in sides):
             continue
         names = names_of(*sides)

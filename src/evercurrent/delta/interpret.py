@@ -10,10 +10,11 @@ calculus): their meaning is not a matter of one pass over the relations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, assert_never
 
-from evercurrent.calculus.windows import total_order, window_values
+from evercurrent.calculus.windows import choose_first, order_of, total_order, window_values
+from evercurrent.data import exact
 from evercurrent.data.types import Float, Map
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import (
@@ -35,7 +36,7 @@ from evercurrent.delta.program import (
     Windowed,
 )
 from evercurrent.errors import UnsupportedError
-from evercurrent.term.aggregates import evaluate_aggregate, exact_sum
+from evercurrent.term.aggregates import evaluate_aggregate
 from evercurrent.term.evaluate import Environment, evaluate
 from evercurrent.term.nodes import Term
 
@@ -51,9 +52,32 @@ class Entry:
         self.sums: list[Any] = [ZSet() if is_bag(state, i) else 0 for i in range(len(state.accumulators))]
 
 
+class Listed:
+    """The rows of an ordered state (see `ranges`), and what is read of them: by looking at each."""
+
+    def __init__(self, rows: ZSet) -> None:
+        self.rows = rows
+
+    def above(self, i: int, low: Any, is_open: bool) -> int:
+        return self.total(i, lambda order: order > 0 or (order == 0 and not is_open), low)
+
+    def below(self, i: int, high: Any, is_open: bool) -> int:
+        return self.total(i, lambda order: order < 0 or (order == 0 and not is_open), high)
+
+    def within(self, i: int, low: Any, low_open: bool, high: Any, high_open: bool) -> int:
+        chosen = [(x, w) for x, w in self.rows.items() if Listed(ZSet([(x, 1)])).above(0, low, low_open)]
+        return Listed(ZSet(chosen)).below(i, high, high_open)
+
+    def total(self, i: int, chosen: Callable[[int], bool], bound: Any) -> int:
+        def order(x: Any) -> int:  # NaN is greater than every number
+            left, right = (x != x, 0 if x != x else x), (bound != bound, 0 if bound != bound else bound)
+            return (left > right) - (left < right)
+
+        return sum(w * (x[i] if i else 1) for x, w in self.rows.items() if chosen(order(x[0])))
+
+
 def is_bag(state: State, i: int) -> bool:
-    a = state.accumulators[i]
-    return a.kind == "aggregate" or isinstance(a.type, Float)
+    return state.accumulators[i].kind == "aggregate"
 
 
 def is_scalar(reader: Keyed) -> bool:
@@ -95,7 +119,7 @@ class Interpreter:
                 case Linear(name):
                     result[name] = self.deltas[name]
                 case Keyed(name):
-                    result[name] = self.moved(relation)
+                    result[name] = self.update_keyed(relation)
                 case Fixpoint():
                     raise UnsupportedError("fixpoints are not interpreted")
                 case _:
@@ -140,7 +164,10 @@ class Interpreter:
             case Let(column, term):
                 return [{**scope, column.name: value(term, scope)}]
             case Explode():
-                return [{**scope, **elements} for elements in exploded(step, value(step.collection, scope))]
+                return [
+                    {**scope, **elements}
+                    for elements in explode_collection(step, value(step.collection, scope))
+                ]
             case Lookup():
                 return self.look_up(scope, step)
             case _:
@@ -169,13 +196,15 @@ class Interpreter:
         seen[WEIGHT] = entry.weight
         for i, a in enumerate(definition.accumulators):
             content = entry.sums[i]
-            if a.aggregate is not None:
+            if a.aggregate is not None and a.aggregate.function == "ordered":
+                seen[a.name] = Listed(content)
+            elif a.aggregate is not None:
                 n = len(a.aggregate.args)
                 seen[a.name] = evaluate_aggregate(
                     a.aggregate, [(x[:n], x[n:], w) for x, w in content.items()]
                 )
             elif isinstance(a.type, Float):
-                seen[a.name] = exact_sum(x for (x,), w in content.items() for _ in range(w))
+                seen[a.name] = exact.value(content)
             else:
                 seen[a.name] = content
         return seen
@@ -204,6 +233,11 @@ class Interpreter:
             if is_bag(definition, i):
                 assert amount.weight is not None
                 entry.sums[i].add(args, value(amount.weight, scope))
+            elif isinstance(definition.accumulators[i].type, Float):
+                if amount.weight is None:
+                    entry.sums[i] = exact.join(entry.sums[i], args[0])
+                else:
+                    entry.sums[i] = exact.add(entry.sums[i], args[0], value(amount.weight, scope))
             else:
                 entry.sums[i] += args[0]
         if entry.weight == 0:
@@ -215,7 +249,7 @@ class Interpreter:
         names = [c.name for c in self.program.state(reader.state).columns]
         return tuple(row[names.index(k)] for k in reader.key)
 
-    def moved(self, reader: Keyed) -> ZSet:
+    def update_keyed(self, reader: Keyed) -> ZSet:
         total = ZSet()
         for key, old in self.touched[reader.name].items():
             total = total + (self.output(reader, key) - old)
@@ -244,11 +278,12 @@ class Interpreter:
                     for scope, v in zip(scopes, window_values(function, rows, read), strict=True):
                         scope[column.name] = v
                 return ZSet((tuple(value(t, s) for t in outputs), 1) for s in scopes)
-            case Ranked(order, limit, offset, outputs):
+            case Ranked(order, limit, offset, outputs, ties):
                 rows = self.group(reader, key, order)
-                chosen = rows[offset : None if limit is None else offset + limit]
                 columns = [c.name for c in self.program.state(reader.state).columns]
-                scopes = [dict(zip(columns, row, strict=True)) for row in chosen]
+                peers = order_of(order, lambda t, row: value(t, dict(zip(columns, row, strict=True))))
+                chosen = choose_first([(row, 1) for row in rows], limit, offset, ties, peers)
+                scopes = [dict(zip(columns, row, strict=True)) for row, _ in chosen]
                 return ZSet((tuple(value(t, s) for t in outputs), 1) for s in scopes)
             case _:
                 assert_never(reader.function)
@@ -277,7 +312,7 @@ def no_queries(*_: object) -> Any:
     raise AssertionError("no query is left inside a term")
 
 
-def exploded(step: Explode, collection: Any) -> list[Scope]:
+def explode_collection(step: Explode, collection: Any) -> list[Scope]:
     """The elements of a collection, each as values for the step's columns."""
     names = [c.name for c in step.elements]
     found = []

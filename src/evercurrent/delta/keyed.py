@@ -140,14 +140,15 @@ def window_relation(
     return relation(state, function, key, one_per_group=False)
 
 
-def ranked_relation(
+def top_relation(
     plan: Top, blocks: list[Block], outputs: tuple[Term, ...], keys: KeysOf
 ) -> tuple[KeyedOf, Keys]:
     """The first rows of each group in order."""
     state, own, key = rows_state(plan.input, blocks, plan.partition, keys, "rows to choose the first from")
     order = tuple(SortKey(replace_columns(k.term, own), k.descending, k.nulls_first) for k in plan.order)
-    function = Ranked(order, plan.limit, plan.offset, tuple(replace_columns(t, own) for t in outputs))
-    return relation(state, function, key, one_per_group=plan.limit == 1)
+    said = tuple(replace_columns(t, own) for t in outputs)
+    function = Ranked(order, plan.limit, plan.offset, said, plan.ties)
+    return relation(state, function, key, one_per_group=plan.limit == 1 and plan.ties == "rows")
 
 
 # --- pieces ------------------------------------------------------------------------------------------------
@@ -165,13 +166,13 @@ def feed(block: Block, source: tuple[Column, ...], terms: tuple[Term, ...], part
     def local(t: Term) -> Term:
         return replace_columns(t, names)
 
-    def moved(p: Part) -> Part:
+    def rename(p: Part) -> Part:
         where = None if p.where is None else local(p.where)
         if where == FALSE and p.accumulator.kind == "sum" and not isinstance(p.accumulator.type, Float):
             return Part(p.accumulator, (lit(0, p.accumulator.type),))
         return Part(p.accumulator, tuple(map(local, p.args)), None if where == TRUE else where)
 
-    return Feed(block, tuple(map(local, terms)), (), tuple(map(moved, parts)))
+    return Feed(block, tuple(map(local, terms)), (), tuple(map(rename, parts)))
 
 
 def identify(

@@ -11,8 +11,9 @@ kept as one. The cost rule for maps:
   number Sources that matter only through the column they are matched by and through sums are a map from that column to
          numbers, no larger than the driving source. Looked up one by one they would fan out n times, at an expected F**n
          entries visited for each change of the driving source; the map costs one more addition for each change of its own,
-         of which, where sizes go with fan-outs, there may be F**(n - 1) as many. Taken where n >= 3, and for any n where
-         the driving source is a parent that has been seen to change while it was referred to.
+         of which, where sizes go with fan-outs, there may be F**(n - 1) as many. Taken where
+         that is estimated to pay (`upkeep`); as long as nothing is known of the tables, where n >= 3, and for any n
+         where the driving source is a parent that has been seen to change while it was referred to.
   else   Sources are looked up one by one.
 """
 
@@ -23,9 +24,12 @@ from dataclasses import dataclass, field, replace
 
 from evercurrent.data.types import BIGINT
 from evercurrent.delta.analysis import Analysis
-from evercurrent.delta.blocks import equated, names_of, replace_columns, replace_in_explode
-from evercurrent.delta.program import WEIGHT, Explode, Lookup, Step, Where
+from evercurrent.delta.blocks import find_equality, names_of, replace_columns, replace_in_explode
+from evercurrent.delta.definitions import canonical, digest
+from evercurrent.delta.program import WEIGHT, Explode, Lookup, MapChoice, Step, Where
+from evercurrent.delta.ranges import look_up_range, range_of
 from evercurrent.delta.states import Kept, States
+from evercurrent.delta.upkeep import ALL, DEFAULT, Upkeep
 from evercurrent.term.build import TRUE
 from evercurrent.term.nodes import Call, Column, Term
 
@@ -38,6 +42,35 @@ class Match:
     term: Term
     null_safe: bool = False
     condition: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IsWorthMap:
+    """Whether a map of numbers over a group of sources is to be kept for changes of the driver.
+
+    `by_rule` is the answer while nothing is known of the tables, if it was found, and always at other levels than the default.
+    """
+
+    name: str
+    a: Analysis
+    driver: int
+    group: frozenset[int]
+    into: str
+    by: tuple[str, ...]
+    level: int
+    by_rule: bool | None
+
+    def answer(self, states: States) -> tuple[bool | None, MapChoice | None]:
+        if self.level != DEFAULT or states.statistics is None:
+            return self.by_rule, None
+        balance = Upkeep(self.a, states.statistics, states.tables).balance(self.driver, self.group)
+        relations = tuple(self.a.sources[j].relation for j in sorted(self.group))
+        driver = self.a.sources[self.driver].relation
+        kept = balance.pays(self.name in states.kept_maps)
+        choice = MapChoice(
+            self.name, self.into, driver, relations, self.by, kept, balance.without, balance.upkeep
+        )
+        return kept, choice
 
 
 @dataclass(slots=True)
@@ -58,6 +91,7 @@ class Derivation:
     old: set[str] = field(default_factory=set)
     new: set[str] = field(default_factory=set)
     fresh: int = 0
+    into: str = ""
 
     # --- what is at hand -----------------------------------------------------------------------------------
 
@@ -111,6 +145,10 @@ class Derivation:
         singles = [j for j in inner if self.leaves_one(j, matched[j]) and j not in left]
         if singles:
             return self.look_up(self.absorb(singles[0], self.is_single(singles[0], matched[singles[0]])))
+        for j in inner if self.states.ordered else ():
+            found = range_of(self, j, matched[j])
+            if found is not None:
+                return look_up_range(self, j, matched[j], found)
         for j in ready:
             if sources[j].mode == "outer":
                 return self.look_up_guard(j)
@@ -139,7 +177,7 @@ class Derivation:
             if home in group and root in self.by_class and root not in found:
                 found[root] = Match(name, self.by_class[root])
         for c in self.pending:
-            for column, other, null_safe in sided(c):
+            for column, other, null_safe in split_equality(c):
                 # an equality with a constant is no match: the state holds only what satisfies it
                 outside = names_of(other)
                 if self.a.home.get(column.name) in group and outside and not outside & self.names(group):
@@ -163,7 +201,7 @@ class Derivation:
     def leaves_one(self, j: int, matches: list[Match]) -> bool:
         """Whether at most one entry of the source's state can match: one row, or all matching rows as one sum."""
         roots = {self.a.classes.find(m.name) for m in matches}
-        return self.is_single(j, matches) or (bool(matches) and self.shown(frozenset((j,))) <= roots)
+        return self.is_single(j, matches) or (bool(matches) and self.find_shown(frozenset((j,))) <= roots)
 
     def absorb(self, j: int, single: bool) -> frozenset[int]:
         """The source with the parents that it refers to, where assumptions make that map free to keep.
@@ -181,7 +219,7 @@ class Derivation:
             for k in sorted(self.remaining - group):
                 if any(self.states.is_inner_parent(self.a, child, k) for child in group):
                     wider = group | {k}
-                    if single or self.shown(wider) <= self.shown(group):
+                    if single or self.find_shown(wider) <= self.find_shown(group):
                         group = wider
                         grown = True
         return group
@@ -193,8 +231,8 @@ class Derivation:
             self.a.is_within(c, own) for c in self.a.conditions
         )
 
-    def shown(self, group: frozenset[int]) -> set[str]:
-        return {self.a.classes.find(n) for n in self.states.exposed(self.a, group)}
+    def find_shown(self, group: frozenset[int]) -> set[str]:
+        return {self.a.classes.find(n) for n in self.states.find_exposed(self.a, group)}
 
     def number_map(self, j: int) -> frozenset[int] | None:
         """The connected sources around j, if together they are but numbers under the matched columns."""
@@ -206,19 +244,25 @@ class Derivation:
         if any(self.a.sources[k].mode != "inner" for k in group) or len(group) < 2:
             return None
         matched = {self.a.classes.find(m.name) for m in self.matches(group)}
-        if (
-            len(matched) != 1
-            or not self.shown(group) <= matched
-            or self.fan_out(group) < self.least_fan_out(group)
-        ):
+        if not matched or not self.find_shown(group) <= matched:
             return None
-        return group
+        return group if self.is_worth(group, matched) else None
+
+    def is_worth(self, group: frozenset[int], matched: set[str]) -> bool:
+        """Whether a map of numbers is to be kept: by what is known of the tables, or by how many lookups it saves."""
+        states, level = self.states, self.states.least_fan_out
+        by_rule = None
+        if level != DEFAULT or states.statistics is None:
+            by_rule = (len(matched) == 1 or level == ALL) and self.fan_out(group) >= self.least_fan_out(group)
+        by = tuple(sorted(m.name.partition("~")[0] for m in self.matches(group)))
+        name = digest(canonical(self.a.feed), str(self.driver), repr(sorted(group)))
+        return states.ask(IsWorthMap(name, self.a, self.driver, group, self.into, by, level, by_rule))
 
     def least_fan_out(self, group: frozenset[int]) -> int:
         """A parent that is seen to change while it is referred to is worth a map of numbers of its own."""
         driver = self.a.sources[self.driver].relation
         changing = any((self.a.sources[k].relation, driver) in self.states.changing for k in group)
-        return 1 if changing else self.states.least_fan_out
+        return 1 if changing else max(1, self.states.least_fan_out)
 
     def component(self, j: int) -> frozenset[int]:
         """The sources that hang together with j through columns that are not bound yet."""
@@ -330,9 +374,9 @@ class Derivation:
                 (self.old if k > self.driver else self.new).add(kept.name)
 
 
-def sided(condition: Term) -> list[tuple[Column, Term, bool]]:
+def split_equality(condition: Term) -> list[tuple[Column, Term, bool]]:
     """An equality read as `column = term`, both ways where both sides are columns."""
-    sides, safe = equated(condition), False
+    sides, safe = find_equality(condition), False
     if sides is None:
         match condition:
             case Call("eqns", (a, b)):

@@ -139,8 +139,9 @@ class Amount:
     """What one row adds to one accumulator.
 
     For a sum of integers or decimals: `args[0]` is the amount itself, weights already multiplied in; never NULL. For a
-    sum of floats: `args[0]` is the value and `weight` says how often it is inserted or deleted (a product would be rounded). For
-    an aggregate: `args` are the values of the aggregate's arguments and then of its sort keys, and `weight` likewise.
+    sum of floats: `args[0]` is the value and `weight` says how often it is inserted or deleted (a product would be rounded);
+    without a weight, `args[0]` is an integer, the exact amount times 2**120 (`data.exact`), weights multiplied in. For an
+    aggregate: `args` are the values of the aggregate's arguments and then of its sort keys, and `weight` likewise.
     `where`, if given, must be TRUE for the amount to count; `args` are not evaluated otherwise.
     """
 
@@ -224,12 +225,21 @@ class Windowed:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The rows of a group from `offset` on, `limit` of them (None: all), in order; ties as in `Windowed`."""
+    """The rows of a group from `offset` on, `limit` of them (None: all), in order; ties as in `Windowed`.
+
+    With `ties` of "rank" or "dense_rank" (and no offset): the rows whose rank or dense rank in `order` is at most `limit`.
+    """
 
     order: tuple[SortKey, ...]
     limit: int | None
     offset: int
     outputs: tuple[Term, ...]
+    ties: Choice["rows", "rank", "dense_rank"] = "rows"
+
+    def __repr__(self) -> str:
+        """Names of relations, which warehouses store, are made of it: those of before there were ties stay."""
+        said = f"order={self.order!r}, limit={self.limit!r}, offset={self.offset!r}, outputs={self.outputs!r}"
+        return f"Ranked({said})" if self.ties == "rows" else f"Ranked({said}, ties={self.ties!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +301,35 @@ class Assumption:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """Rules take an amount apart, which is right while it cannot overflow and is not rounded (see `delta.bounds`).
+
+    `amount` is said over fields of tables, `table.field`. A rule that would go beyond raises `OutOfBounds` with the name.
+    """
+
+    name: str
+    amount: Term
+
+
+@dataclass(frozen=True, slots=True)
+class MapChoice:
+    """A map that could be kept for changes of `driver`, over `sources`, found by `by`; rules into `into` ask for it.
+
+    `without` are the entries that a change of the driver visits without it, `upkeep` those that keeping it costs for each
+    such change (see `delta.upkeep`).
+    """
+
+    name: str
+    into: str
+    driver: str
+    sources: tuple[str, ...]
+    by: tuple[str, ...]
+    kept: bool
+    without: float
+    upkeep: float
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """Relations in the order in which they run, states, triggers, and which relation each view is."""
 
@@ -299,6 +338,8 @@ class Program:
     triggers: dict[str, tuple[Rule, ...]] = field(default_factory=dict)
     views: dict[str, str] = field(default_factory=dict)
     assumptions: tuple[Assumption, ...] = ()
+    bounds: tuple[Bound, ...] = ()
+    choices: tuple[MapChoice, ...] = ()
 
     def state(self, name: str) -> State:
         return next(s for s in self.states if s.name == name)

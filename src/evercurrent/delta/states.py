@@ -21,7 +21,9 @@ from evercurrent.delta.analysis import NOTHING, Analysis, Share, is_inner
 from evercurrent.delta.blocks import Block, Dependencies, Source, dependencies, names_of
 from evercurrent.delta.definitions import Feed, Keys, StateOf, field_names, state_name
 from evercurrent.delta.keyed import is_unique
-from evercurrent.delta.program import Accumulator, Assumption, Index
+from evercurrent.delta.memory import Question, Recording, leads_to
+from evercurrent.delta.program import Accumulator, Assumption, Index, MapChoice
+from evercurrent.delta.upkeep import Statistics
 from evercurrent.term.build import call, lit
 from evercurrent.term.nodes import Column, Literal, Term
 
@@ -61,17 +63,24 @@ class States:
     lent: frozenset[str] = (
         frozenset()
     )  # tables whose rows are read where they are, if no part of them is wanted
+    ordered: bool = False  # whether sums over ranges can be kept, see `ranges`
+    statistics: Statistics | None = None
+    kept_maps: frozenset[str] = frozenset()  # the maps that were chosen before
+    choices: dict[str, MapChoice] = field(default_factory=dict)
     kept: dict[str, StateOf] = field(default_factory=dict)
     indexes: dict[str, dict[tuple[str, ...], bool]] = field(default_factory=dict)
     assumptions: dict[tuple[str, str], set[str]] = field(default_factory=dict)
-    waiting: list[StateOf] = field(default_factory=list)
+    waiting: list[tuple[StateOf, int]] = field(default_factory=list)  # with the level of maps of their reader
+    recording: Recording = field(default_factory=Recording)  # what is asked for now
 
     def add(self, state: StateOf) -> None:
+        self.recording.states.append(state)
         if state.name not in self.kept:
             self.kept[state.name] = state
-            self.waiting.append(state)
+            self.waiting.append((state, self.least_fan_out))
 
     def index(self, state: str, columns: tuple[str, ...], single: bool) -> None:
+        self.recording.indexes.append((state, columns, single))
         known = self.indexes.setdefault(state, {})
         known[columns] = known.get(columns, False) or single
 
@@ -98,7 +107,9 @@ class States:
             or not {c.relation, p.relation} <= self.tables
         ):
             return False
-        if self.leads_to(p.relation, c.relation):
+        cyclic = leads_to(self.assumptions, p.relation, c.relation)
+        self.recording.orders.append(((c.relation, p.relation), cyclic))
+        if cyclic:
             return False  # tables that refer to each other cannot all come first
         child_column = dict(zip(c.fields, c.columns, strict=True))
         parent_column = dict(zip(p.fields, p.columns, strict=True))
@@ -109,8 +120,9 @@ class States:
                 and are_matched(a, child_column[f].name, p, parent_column[g].name)
                 for f, g in zip(reference.columns, reference.parent_columns, strict=True)
             ):
-                used = self.assumptions.setdefault((c.relation, p.relation), set())
-                used.update(f for f, col in parent_column.items() if is_mentioned(a, col.name))
+                used = frozenset(f for f, col in parent_column.items() if is_mentioned(a, col.name))
+                self.assumptions.setdefault((c.relation, p.relation), set()).update(used)
+                self.recording.orders.append(((c.relation, p.relation), used))
                 return True
         return False
 
@@ -119,34 +131,42 @@ class States:
         inner = a.sources[child].mode == a.sources[parent].mode == "inner"
         return inner and self.is_parent(a, child, parent)
 
-    def leads_to(self, child: str, ancestor: str) -> bool:
-        """Whether assumptions already put the ancestor before the child."""
-        return child == ancestor or any(
-            self.leads_to(p, ancestor) for c, p in tuple(self.assumptions) if c == child and p != child
-        )
+    def ask(self, question: Question) -> bool:
+        """Whether a state that saves lookups is to be kept; the choice is listed."""
+        found, choice = question.answer(self)
+        assert found is not None
+        self.recording.questions.append((question, found))
+        if choice is not None:
+            self.choices[choice.name] = choice
+        return found
 
     def skips(self, a: Analysis, parent: int) -> bool:
         """Whether the delta of a source joins with nothing: children of new and dying parents are not there."""
         return any(self.is_parent(a, child, parent) for child in range(len(a.sources)) if child != parent)
 
-    def assumed(self) -> tuple[Assumption, ...]:
+    def list_assumptions(self) -> tuple[Assumption, ...]:
         return tuple(
             Assumption(c, p, tuple(sorted(used))) for (c, p), used in sorted(self.assumptions.items())
         )
 
     # --- what a group must show ----------------------------------------------------------------------------
 
-    def exposed(self, a: Analysis, group: frozenset[int]) -> list[str]:
+    def find_exposed(self, a: Analysis, group: frozenset[int]) -> list[str]:
         """The group's columns that are mentioned outside it, one for each class."""
         if group not in a.shown:
-            a.shown[group] = self.mentioned_outside(a, group)
+            a.shown[group] = self.find_mentioned_outside(a, group)
         return list(a.shown[group])
 
-    def mentioned_outside(self, a: Analysis, group: frozenset[int]) -> list[str]:
+    def find_mentioned_outside(
+        self, a: Analysis, group: frozenset[int], ignored: Sequence[Term] = ()
+    ) -> list[str]:
+        """The same, apart from what these conditions mention."""
         wanted: set[str] = set(names_of(*a.feed.columns, *a.feed.dependents))
         wanted |= names_of(*(e.collection for e in a.block.explodes))
         for c in a.conditions:
             homes = a.homes(c)
+            if any(c is i for i in ignored):
+                continue
             if not homes <= group or not is_inner(
                 a, homes
             ):  # what may be NULLs instead is tested after the lookup
@@ -168,7 +188,7 @@ class States:
 
     def keep(self, a: Analysis, group: frozenset[int], matched: frozenset[str]) -> Kept:
         """The state of a group of inner sources, with the matched columns among those it shows."""
-        names = {a.classes.find(n): n for n in self.exposed(a, group)}
+        names = {a.classes.find(n): n for n in self.find_exposed(a, group)}
         for n in sorted(matched):
             names.setdefault(a.classes.find(n), n)
         block = self.block_of(a, group)
@@ -190,7 +210,7 @@ class States:
         source = a.sources[j]
         needed = {source.columns[i].name for i, _ in source.on}
         if source.mode == "outer":
-            needed |= set(self.exposed(a, frozenset((j,))))
+            needed |= set(self.find_exposed(a, frozenset((j,))))
         names = [c.name for c in source.columns if c.name in needed]
         block = Block((replace(source, mode="inner", on=(), null_safe=False),), (), ())
         unique = is_unique(Feed(block, tuple(a.columns[n] for n in names)), self.keys)
@@ -250,7 +270,7 @@ class States:
         dependents = tuple(own[i] for i in rest)
         accumulators = tuple(p.accumulator for p in measures.values())
         name = state_name([feed], columns, dependents, accumulators, rank)
-        why = reason(block, bool(measures))
+        why = reason(block, bool(measures), unique)
         self.add(StateOf(name, columns, dependents, accumulators, unique, (feed,), why))
         keys = [frozenset(own_names[i] for i in k) for k in (key, *source_keys(terms, block, self.keys))]
         return Kept(
@@ -272,12 +292,12 @@ def product(factors: Sequence[Term]) -> Term:
     return real[0] if len(real) == 1 else call("ring_mul", *real)
 
 
-def reason(block: Block, summed: bool) -> str:
+def reason(block: Block, summed: bool, unique: bool) -> str:
     """Why a looked-up state is there, in words: which choice of the cost rule (see `lookups`) asked for it."""
     names = " and ".join(s.relation.split("~")[0] for s in block.sources)
     if len(block.sources) == 1:
         return f"{'sums of' if summed else 'the part of'} {names} that a join looks up"
-    if summed:
+    if summed or not unique:
         return f"map of numbers over {names}: one lookup instead of a fan-out"
     return f"map over {names}: free to keep, parents do not change while referenced"
 

@@ -37,7 +37,7 @@ def read_by(step: Step) -> tuple[Term, ...]:
             assert_never(step)
 
 
-def bound_by(step: Step) -> tuple[Column, ...]:
+def list_bound(step: Step) -> tuple[Column, ...]:
     """The columns that later steps can use."""
     match step:
         case Where():

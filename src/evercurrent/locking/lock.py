@@ -57,8 +57,8 @@ class Hold:
                 if last.is_abandoned_by_other():
                     last.release()
 
-    def try_to_take(self, thread: int, frame: FrameType, manager: object) -> bool:
-        """Takes the lock if no other thread has it; says whether this thread is inside now."""
+    def try_to_take(self, thread: int, frame: FrameType | None, manager: object) -> bool:
+        """Takes the lock if no other thread has it; says whether this thread is inside now. Without a frame, see `succeed`."""
         last = self.lock.last()
         if not last.over:
             if last.thread != thread:
@@ -68,12 +68,22 @@ class Hold:
                 return True
             last.release()
         self.thread = thread
-        self.place = Place(frame, manager)
+        self.place = None if frame is None else Place(frame, manager)
         if last.next.setdefault(NEXT, self) is not self:
             return False
         self.lock.hint = self
         self.lock.settle()
         return True
+
+    def succeed(self) -> None:
+        """Owns the lock from now on in the place of the hold through which this thread is inside; it ends with `release`.
+
+        For a transaction that no `with` statement surrounds: it is over when it is released, or when its thread has ended.
+        """
+        self.thread, self.place = get_ident(), None
+        while self.lock.last().next.setdefault(NEXT, self) is not self:
+            pass
+        self.lock.hint = self
 
     def is_abandoned_by_other(self) -> bool:
         """Whether the other thread that owns the lock has ended, or has left the `with` statement."""
@@ -124,6 +134,14 @@ class Lock:
     def hold(self) -> Hold:
         """What a `with` statement takes."""
         return Hold(self)
+
+    def close(self, error: Callable[[], Exception]) -> None:
+        """Refuses to be taken from now on, with this error."""
+
+        def refuse() -> Hold:
+            raise error()
+
+        self.hold = refuse  # type: ignore[method-assign]
 
     def last(self) -> Hold:
         """The last hold of the chain."""

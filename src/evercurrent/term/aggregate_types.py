@@ -17,12 +17,14 @@ from evercurrent.data.types import (
     DOUBLE,
     STRING,
     Array,
+    Date,
     Decimal,
     Integer,
     Interval,
     Map,
     Null,
     String,
+    Timestamp,
     Type,
     is_numeric,
 )
@@ -139,6 +141,13 @@ def infer_percentile(types: Types, options: Options) -> Signature:
         if not 0 <= p <= 1:
             raise TypeMismatch(f"the percentage must be a constant between 0 and 1, not {p!r}")
     return Signature((t,), Array(result) if options and isinstance(options[0], tuple) else result)
+
+
+def infer_percentile_approx(types: Types, options: Options) -> Signature:
+    arity(types, 1)
+    t = types[0] if isinstance(types[0], Interval | Date | Timestamp) else as_number(types[0])
+    infer_percentile((DOUBLE,), options)  # the percentages
+    return Signature((t,), Array(t) if options and isinstance(options[0], tuple) else t)
 
 
 def fractions(options: Options) -> tuple[float, ...]:

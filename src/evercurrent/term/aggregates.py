@@ -8,6 +8,7 @@ order in which rows happen to come, the result here is that of a fixed order, so
     first, any_value, last                without ORDER BY: the smallest value, the largest
     mode, min_by, max_by                  among ties: the smallest value
     approx_count_distinct                 exact
+    percentile_approx                     exact, as Spark's is for up to some thousand rows
 
 >>> from evercurrent.data.types import INT
 >>> from evercurrent.term.nodes import Column
@@ -42,6 +43,7 @@ from evercurrent.term.aggregate_types import (
     infer_ordered,
     infer_pair_avg,
     infer_percentile,
+    infer_percentile_approx,
     infer_same,
     infer_sum,
     sum_type,
@@ -63,8 +65,10 @@ from evercurrent.term.readings import (
     read_listagg,
     read_mode,
     read_monoid,
+    read_or_null,
     read_pair_avg,
     read_percentile,
+    read_percentile_approx,
     read_set,
     read_sum,
     read_values,
@@ -126,6 +130,8 @@ TABLE: dict[str, AggregateFunction] = {
         ),
         AggregateFunction("sum", infer_sum, read_sum, additive=True),
         AggregateFunction("avg", infer_avg, read_avg, additive=True),
+        AggregateFunction("try_sum", infer_sum, read_or_null(read_sum)),
+        AggregateFunction("try_avg", infer_avg, read_or_null(read_avg)),
         AggregateFunction("min", infer_ordered, read_extreme(min), repeats=False),
         AggregateFunction("max", infer_ordered, read_extreme(max), repeats=False),
         AggregateFunction(
@@ -168,6 +174,7 @@ TABLE: dict[str, AggregateFunction] = {
         AggregateFunction("percentile", infer_percentile, read_percentile),
         AggregateFunction("percentile_cont", infer_percentile, read_percentile),
         AggregateFunction("percentile_disc", infer_percentile, read_percentile),
+        AggregateFunction("percentile_approx", infer_percentile_approx, read_percentile_approx),
         AggregateFunction("mode", infer_ordered, read_mode),
         AggregateFunction("min_by", infer_by, read_by(False), skips=-1),
         AggregateFunction("max_by", infer_by, read_by(True), skips=-1),
@@ -185,6 +192,7 @@ TABLE: dict[str, AggregateFunction] = {
 }
 
 ALIASES = {
+    "approx_percentile": "percentile_approx",
     "mean": "avg",
     "every": "bool_and",
     "some": "bool_or",

@@ -325,7 +325,7 @@ def _struct(args: Arguments, place: Place | None) -> Term:
     return record(list(zip(names, args, strict=True)))
 
 
-def _named_struct(args: Arguments, place: Place | None) -> Term:
+def _build_named_struct(args: Arguments, place: Place | None) -> Term:
     names = args[::2]
     if len(args) % 2 or not all(isinstance(n, Literal) and isinstance(n.value, str) for n in names):
         raise QueryError("NAMED_STRUCT: names, as constants, and values must come in pairs", place=place)
@@ -369,7 +369,7 @@ DERIVED: dict[str, Callable[[Arguments, Place | None], Term]] = {
     "nullifzero": _null_if_zero,
     "between": _between,
     "struct": _struct,
-    "named_struct": _named_struct,
+    "named_struct": _build_named_struct,
     "date": _cast_to(DATE),
     "time": _cast_to(TIME),
     "timestamp": _cast_to(TIMESTAMP),

@@ -85,7 +85,7 @@ class _Names:
     def bind(self, names: tuple[str, ...]) -> tuple[_Names, Callable[[Any, tuple[Value, ...]], Any]]:
         return self, lambda env, values: env.bind(names, values)
 
-    def nested(self, t: Nested) -> Code:
+    def compile_nested(self, t: Nested) -> Code:
         if self.meaning is None:
             raise InternalError("a nested query where only plain terms can be")
         meaning = self.meaning
@@ -110,7 +110,7 @@ class _Positions:
         inner = {**self.variables, **{n: self.width + i for i, n in enumerate(names)}}
         return _Positions(self.columns, inner, self.width + len(names)), lambda row, values: row + values
 
-    def nested(self, t: Nested) -> Code:
+    def compile_nested(self, t: Nested) -> Code:
         raise InternalError("a nested query is left in a plan")
 
 
@@ -160,7 +160,7 @@ def _compile(t: Term, scope: _Scope) -> Code:
             given, apply = tuple(_compile(a, scope) for a in args), caller(t)
             return lambda at: apply(*[arg(at) for arg in given])
         case Nested():
-            return scope.nested(t)
+            return scope.compile_nested(t)
         case _:
             assert_never(t)
 
@@ -209,9 +209,9 @@ def _call(t: Call, scope: _Scope) -> Code:
     args = tuple(_compile(a, scope) for a in t.args)
     match t.function:
         case "and":
-            return _decided_by(False, args)
+            return _decide_by(False, args)
         case "or":
-            return _decided_by(True, args)
+            return _decide_by(True, args)
         case "coalesce":
             return _first_known(args)
     function = implementation(t.function, tuple(a.type for a in t.args), t.type)
@@ -243,7 +243,7 @@ def _call(t: Call, scope: _Scope) -> Code:
     return strict
 
 
-def _decided_by(decisive: bool, args: tuple[Code, ...]) -> Code:
+def _decide_by(decisive: bool, args: tuple[Code, ...]) -> Code:
     """AND (decided by FALSE) and OR (decided by TRUE)."""
 
     def decide(at: Any) -> bool | None:

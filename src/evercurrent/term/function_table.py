@@ -16,9 +16,17 @@ from evercurrent.data.values import NAN, float32
 from evercurrent.term.functions.collections import arrays, lambdas, maps, sequences
 from evercurrent.term.functions.failures import division_by_zero, overflow
 from evercurrent.term.functions.function import Function, Types
-from evercurrent.term.functions.numbers import arithmetic, bits, numeric, ring, rounding
+from evercurrent.term.functions.numbers import (
+    arithmetic,
+    bits,
+    bounds,
+    numeric,
+    ordered_reads,
+    ring,
+    rounding,
+)
 from evercurrent.term.functions.temporal import date_parts, date_texts, datetimes, times
-from evercurrent.term.functions.text import codes, formats, matching, strings
+from evercurrent.term.functions.text import codes, formats, json_texts, json_values, matching, strings
 from evercurrent.term.functions.values import comparison, logic
 
 FAMILIES = (
@@ -31,6 +39,8 @@ FAMILIES = (
     strings.FUNCTIONS,
     codes.FUNCTIONS,
     formats.FUNCTIONS,
+    json_texts.FUNCTIONS,
+    json_values.FUNCTIONS,
     matching.FUNCTIONS,
     date_parts.FUNCTIONS,
     datetimes.FUNCTIONS,
@@ -41,6 +51,8 @@ FAMILIES = (
     maps.FUNCTIONS,
     lambdas.FUNCTIONS,
     ring.RING,
+    bounds.BOUNDS,
+    ordered_reads.READS,
 )
 
 FUNCTIONS: dict[str, Function] = {f.name: f for family in FAMILIES for f in family}

@@ -144,16 +144,16 @@ class NamedClass(Named):
     """A class of rows by its path."""
 
 
-def named_in(node: Any) -> Iterator[str]:
+def find_paths(node: Any) -> Iterator[str]:
     """The paths that stand in a query, a term, or whatever else is made of nodes."""
     if isinstance(node, Named):
         yield node.path
     elif isinstance(node, tuple | list | frozenset):
         for part in node:
-            yield from named_in(part)
+            yield from find_paths(part)
     elif hasattr(node, "__dataclass_fields__") and not isinstance(node, type):
         for name in node.__dataclass_fields__:
-            yield from named_in(getattr(node, name))
+            yield from find_paths(getattr(node, name))
 
 
 def functions_in(node: Any) -> Iterator[Callable[..., Any]]:

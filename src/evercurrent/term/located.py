@@ -41,6 +41,6 @@ def can_be_found(thing: Any) -> bool:
     return found is thing
 
 
-def identified(thing: Any) -> str:
+def identify(thing: Any) -> str:
     """A text that is the same for the same function, also in another process if it can be found there."""
     return path_of(thing) if can_be_found(thing) else f"{path_of(thing)}#{id(thing):x}"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evercurrent.errors import EvaluationError, EvercurrentError
-from evercurrent.term.located import identified
+from evercurrent.term.located import identify
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class MonoidFunctions:
 
     def __repr__(self) -> str:
         parts = [self.combine, self.inverse, self.finish, self.unit]
-        return f"monoid({self.zero!r}, {', '.join('-' if p is None else identified(p) for p in parts)})"
+        return f"monoid({self.zero!r}, {', '.join('-' if p is None else identify(p) for p in parts)})"
 
 
 def fold(monoid: MonoidFunctions, values: Iterable[Any]) -> Any:
@@ -42,7 +42,7 @@ def fold(monoid: MonoidFunctions, values: Iterable[Any]) -> Any:
     return result
 
 
-def guarded(monoid: MonoidFunctions, function: Callable[..., Any], *args: Any) -> Any:
+def call_guarded(monoid: MonoidFunctions, function: Callable[..., Any], *args: Any) -> Any:
     """A call of one of the functions; what it raises is an EvaluationError that names the monoid."""
     try:
         return function(*args)

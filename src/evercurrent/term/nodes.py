@@ -19,7 +19,7 @@ from typing import Any
 from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Type
 from evercurrent.source import Place
-from evercurrent.term.located import identified
+from evercurrent.term.located import identify
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Lambda:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Opaque:
-    """A Python function that nobody looks into, and why. It is given values as users see them, and gives such a value.
+    """A Python function that nobody looks into, and why. It takes values as users see them, and returns such a value.
 
     It is the same as another if it is the same function; `number` tells functions of one name apart where plans are
     compared as texts. `shapes` say of arguments that are rows which class the function expects; None leaves one as it is.
@@ -119,7 +119,7 @@ class Opaque:
     shapes: tuple[Shape | None, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
-        return f"Opaque({identified(self.function)})"
+        return f"Opaque({identify(self.function)})"
 
 
 @dataclass(frozen=True, slots=True)

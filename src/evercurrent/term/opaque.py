@@ -49,7 +49,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class Strict:
-    """A function that gives None for None, as methods of a value that is not there would raise."""
+    """A function that returns None for None, as methods of a value that is not there would raise."""
 
     function: Callable[..., Any]
 
@@ -59,7 +59,7 @@ class Strict:
 
 @dataclass(frozen=True)
 class OfObject:
-    """A function of an object and arguments that gives None for no object, whatever the arguments."""
+    """A function of an object and arguments that returns None for no object, whatever the arguments."""
 
     function: Callable[..., Any]
 
@@ -67,7 +67,7 @@ class OfObject:
         return None if of is None else self.function(of, *values)
 
 
-def shaped(shape: Shape | None, value: Any) -> Any:
+def shape_value(shape: Shape | None, value: Any) -> Any:
     """A value as the function expects it: a row as an instance of its class."""
     if shape is None or shape.kind in ("single", "reference") or value is None:
         return value
@@ -85,7 +85,7 @@ def _caller(opaque: Opaque, types: tuple[Type, ...], result: Type) -> Callable[.
     shapes = opaque.shapes or (None,) * len(types)
 
     def call(*values: Any) -> Any:
-        given = [shaped(s, v) for s, v in zip(shapes, map(give_out, types, values), strict=True)]
+        given = [shape_value(s, v) for s, v in zip(shapes, map(give_out, types, values), strict=True)]
         try:
             found = function(*given)
         except EvercurrentError:

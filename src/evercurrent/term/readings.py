@@ -15,10 +15,12 @@ from typing import Any
 from evercurrent.data.order import sort_key
 from evercurrent.data.types import BINARY, Decimal, Float, Integer, Interval, Type
 from evercurrent.data.values import canonical_float, give_out, take_in
+from evercurrent.errors import EvaluationError
 from evercurrent.term.aggregate_types import fractions
-from evercurrent.term.functions.exact import POWERS, checked_decimal, checked_integer, divide_half_up, rescale
+from evercurrent.term.functions.exact import POWERS, check_decimal, check_integer, divide_half_up, rescale
+from evercurrent.term.functions.failures import check_size
 from evercurrent.term.moments import nearest
-from evercurrent.term.monoid import fold, guarded
+from evercurrent.term.monoid import call_guarded, fold
 from evercurrent.term.nodes import Aggregate
 from evercurrent.term.percentiles import continuous, discrete
 
@@ -47,11 +49,11 @@ def read_sum(a: Aggregate, rows: Sequence[Row]) -> Any:
         case Float():
             return exact_sum(float(x) for (x,) in rows)
         case Integer():
-            return checked_integer(a.type, sum(x for (x,) in rows))
+            return check_integer(a.type, sum(x for (x,) in rows))
         case Decimal():
-            return checked_decimal(a.type, sum(x for (x,) in rows))
+            return check_decimal(a.type, sum(x for (x,) in rows))
         case Interval(unit):
-            return checked_integer(Integer(32 if unit == "months" else 64), sum(x for (x,) in rows))
+            return check_integer(Integer(32 if unit == "months" else 64), sum(x for (x,) in rows))
         case _:
             raise AssertionError(a)
 
@@ -66,7 +68,7 @@ def read_avg(a: Aggregate, rows: Sequence[Row]) -> Any:
         case Decimal(scale=s), Decimal(scale=t):
             # 38 fractional digits first, as in a division of decimals
             total = sum(x for (x,) in rows)
-            return checked_decimal(a.type, rescale(divide_half_up(total * POWERS[38 - s], n), 38, t))
+            return check_decimal(a.type, rescale(divide_half_up(total * POWERS[38 - s], n), 38, t))
         case Interval(), _:
             return divide_half_up(sum(x for (x,) in rows), n)
         case _:
@@ -124,6 +126,27 @@ def percentile(function: str, values: Sequence[Any], p: float, t: Type) -> Any:
     return canonical_float(result)
 
 
+def read_percentile_approx(a: Aggregate, rows: Sequence[Row]) -> Any:
+    """Values of the bag itself, at the places of the fractions."""
+    if not rows:
+        return None
+    values = sorted((x for (x,) in rows), key=sort_key(a.args[0].type))
+    results = tuple(discrete(values, p) for p in fractions(a.options))
+    return results if a.options and isinstance(a.options[0], tuple) else results[0]
+
+
+def read_or_null(read: Reading) -> Reading:
+    """The reading, and NULL where no value of its type is the result."""
+
+    def attempt(a: Aggregate, rows: Sequence[Row]) -> Any:
+        try:
+            return read(a, rows)
+        except EvaluationError:
+            return None
+
+    return attempt
+
+
 def read_mode(a: Aggregate, rows: Sequence[Row]) -> Any:
     counts: dict[Any, int] = {}
     for (x,) in rows:
@@ -138,6 +161,7 @@ def read_listagg(a: Aggregate, rows: Sequence[Row]) -> Any:
     if not rows:
         return None
     separator = a.options[0] if a.options and a.options[0] is not None else None
+    check_size("LISTAGG", sum(len(x) for (x,) in rows) + len(separator or "") * len(rows))
     if a.type == BINARY:
         return (separator or b"").join(x for (x,) in rows)
     return (separator or "").join(x for (x,) in rows)
@@ -175,5 +199,5 @@ def read_monoid(a: Aggregate, rows: Sequence[Row]) -> Any:
     """The values folded by a user's functions, from its zero."""
     (monoid,) = a.options
     value = a.args[0].type
-    total = guarded(monoid, fold, monoid, [give_out(value, x) for (x,) in rows])
-    return take_in(a.type, total if monoid.finish is None else guarded(monoid, monoid.finish, total))
+    total = call_guarded(monoid, fold, monoid, [give_out(value, x) for (x,) in rows])
+    return take_in(a.type, total if monoid.finish is None else call_guarded(monoid, monoid.finish, total))

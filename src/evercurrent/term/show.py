@@ -97,12 +97,12 @@ def _show(t: Term) -> tuple[str, int]:
         case Apply(opaque, args):
             return f"{opaque.name}!{opaque.number}({', '.join(map(show, args))})", ATOM
         case Nested():
-            return _nested(t), ATOM
+            return _show_nested(t), ATOM
         case _:
             assert_never(t)
 
 
-def _nested(t: Nested) -> str:
+def _show_nested(t: Nested) -> str:
     """The calculus shows the queries; without it, only that there is one."""
     shower = getattr(type(t), "show", None)
     return str(shower(t)) if shower is not None else f"<{type(t).__name__.lower()} query>"
@@ -193,10 +193,10 @@ def show_window_function(w: WindowFunction) -> str:
 
 
 def show_frame(frame: Frame) -> str:
-    return f"{frame.kind} between {_bound(frame.start, 'preceding')} and {_bound(frame.end, 'following')}"
+    return f"{frame.kind} between {_show_bound(frame.start, 'preceding')} and {_show_bound(frame.end, 'following')}"
 
 
-def _bound(offset: Any, side: str) -> str:
+def _show_bound(offset: Any, side: str) -> str:
     if offset is None:
         return f"unbounded {side}"
     if offset == 0:

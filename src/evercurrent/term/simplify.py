@@ -32,8 +32,8 @@ MIRRORED = {"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "l
 OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 REFLEXIVE = {"eq": True, "le": True, "ge": True, "ne": False, "lt": False, "gt": False}
 
-UNFOLDED = frozenset(("repeat", "space", "sequence", "array_repeat", "lpad", "rpad"))
-"""Functions whose result can be very much larger than their arguments: they stay as they are written."""
+UNFOLDED = frozenset(("repeat", "space", "sequence", "array_repeat", "lpad", "rpad", "bounded", "scaled"))
+"""Functions whose result can be very much larger than their arguments, or that check them: they stay as they are written."""
 
 
 def simplify(t: Term) -> Term:

@@ -54,7 +54,7 @@ def columns_in(*parts: Query | Term) -> dict[str, Column]:
     return found
 
 
-def closed(parts: Iterable[Query | Term], plan: Plan) -> bool:
+def is_closed(parts: Iterable[Query | Term], plan: Plan) -> bool:
     """Whether the parts read nothing but columns of the plan."""
     return columns_in(*parts).keys() <= {c.name for c in columns(plan)}
 

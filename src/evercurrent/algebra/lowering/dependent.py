@@ -26,10 +26,10 @@ from evercurrent.algebra.lowering import grouping, nested, windows
 from evercurrent.algebra.lowering.correlate import (
     Context,
     bare,
-    closed,
     columns_in,
     has_nested,
     interchangeable,
+    is_closed,
     replace_columns,
 )
 from evercurrent.algebra.nodes import Join, Outer, Plan, Semi, SetOperation, Union, columns
@@ -237,7 +237,7 @@ def pull_comprehension(query: calculus.Comprehension, context: Context, keyed: b
             residual.append(condition)  # a condition on the outer row alone
         else:
             mixed.append(condition)
-    plan = extending.filtered(plan, local, context)
+    plan = extending.apply_filters(plan, local, context)
     unsettled: list[Term] = []
     for condition in mixed:
         found = equality(condition, outer)
@@ -247,20 +247,20 @@ def pull_comprehension(query: calculus.Comprehension, context: Context, keyed: b
         outside, inside, null_safe = found
         if not isinstance(inside, Column):
             column = context.column("key", inside.type)
-            plan = build.extended(plan, [(column, inside)])
+            plan = build.add_columns(plan, [(column, inside)])
             inside = column
         pairs.append((outside, inside, null_safe))
     known = Pulled(plan, (), tuple(pairs)).known
     for condition in unsettled:
         inside = replace_columns(condition, known)
         if not (columns_in(inside).keys() & outer):
-            plan = extending.filtered(plan, [inside], context)
+            plan = extending.apply_filters(plan, [inside], context)
         elif keyed or has_nested(condition):
             return None
         else:
             residual.append(condition)
     head = tuple(replace_columns(substitute_term(t, bindings), known) for t in query.head)
-    if not closed(head, plan):
+    if not is_closed(head, plan):
         return None
     plan, head = nested.attach(plan, head, context)
     return Pulled(plan, head, tuple(pairs), tuple(residual))
@@ -306,7 +306,7 @@ def _pull_generators(
                 fields = variable.type.members if isinstance(variable.type, Struct) else ()
                 members = tuple(Field(variable, f.name, f.type) for f in fields)
                 alone = calculus.Comprehension("bag", members, (qualifier,), fields)
-                alone = extending.substituted(alone, made.bindings)
+                alone = extending.substitute_bindings(alone, made.bindings)
                 if columns_in(alone).keys() & outer:
                     return None
                 made.plan, terms = extending.comprehension(made.plan, alone, context)

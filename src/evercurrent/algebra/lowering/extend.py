@@ -196,7 +196,7 @@ def comprehension(plan: Plan, query: calculus.Comprehension, context: Context) -
             case calculus.Generator(variable, source):
                 source = substitute(source, bindings)
                 if columns_in(source):
-                    plan = filtered(plan, filters, context)
+                    plan = apply_filters(plan, filters, context)
                 plan, terms = extend(plan, source, context, variable.name)
                 plan, record = bind(plan, variable, terms, context)
                 bindings[variable.name] = record
@@ -204,12 +204,12 @@ def comprehension(plan: Plan, query: calculus.Comprehension, context: Context) -
                 rest = calculus.Comprehension("bag", head, qualifiers[i + 1 :], query.fields)
                 instead = context.variables.fresh(variable.name)
                 rest, marked = bare(rest, variable.name, instead)
-                plan = filtered(plan, filters, context)
+                plan = apply_filters(plan, filters, context)
                 plan, bound = padding.outer_generator(plan, qualifier, bindings, marked, instead, context)
                 bindings.update(bound)
-                return comprehension(plan, substituted(rest, bindings), context)
+                return comprehension(plan, substitute_bindings(rest, bindings), context)
             case calculus.Unnest(variable, collection):
-                plan = filtered(plan, filters, context)
+                plan = apply_filters(plan, filters, context)
                 plan, (term,) = nested.attach(plan, (substitute_term(collection, bindings),), context)
                 members = variable.type.members if isinstance(variable.type, Struct) else ()
                 elements = tuple(
@@ -222,12 +222,12 @@ def comprehension(plan: Plan, query: calculus.Comprehension, context: Context) -
                 filters.extend(conjuncts(substitute_term(condition, bindings)))
             case _:
                 assert_never(qualifier)
-    plan = filtered(plan, filters, context)
+    plan = apply_filters(plan, filters, context)
     plan, terms = nested.attach(plan, tuple(substitute_term(t, bindings) for t in head), context)
-    return bordered(plan, terms, query.fields, context)
+    return add_opaque_columns(plan, terms, query.fields, context)
 
 
-def bordered(plan: Plan, terms: Terms, fields: calculus.Fields, context: Context) -> Extended:
+def add_opaque_columns(plan: Plan, terms: Terms, fields: calculus.Fields, context: Context) -> Extended:
     """What opaque functions compute gets columns of its own, here and nowhere else."""
     added = [
         (context.column(f.name, t.type, nested.can_be_null(t)), t)
@@ -237,16 +237,18 @@ def bordered(plan: Plan, terms: Terms, fields: calculus.Fields, context: Context
     if not added:
         return plan, terms
     columns_of = {t: c for c, t in added}
-    return build.extended(plan, added), tuple(columns_of.get(t, t) for t in terms)
+    return build.add_columns(plan, added), tuple(columns_of.get(t, t) for t in terms)
 
 
-def substituted(query: calculus.Comprehension, bindings: Mapping[str, Term]) -> calculus.Comprehension:
+def substitute_bindings(
+    query: calculus.Comprehension, bindings: Mapping[str, Term]
+) -> calculus.Comprehension:
     result = substitute(query, bindings)
     assert isinstance(result, calculus.Comprehension)
     return result
 
 
-def filtered(plan: Plan, filters: list[Term], context: Context) -> Plan:
+def apply_filters(plan: Plan, filters: list[Term], context: Context) -> Plan:
     """Apply what has been collected. Plain conditions first: they are cheap, and semi joins see fewer rows."""
     taken, filters[:] = tuple(filters), []
     plan = build.select(plan, conjunction([c for c in taken if not has_nested(c)]))
@@ -267,7 +269,7 @@ def bind(plan: Plan, variable: Variable, terms: Terms, context: Context) -> tupl
             added.append((column, term))
             term = column
         bound.append(term)
-    return (build.extended(plan, added) if added else plan), record_of(fields, tuple(bound))
+    return (build.add_columns(plan, added) if added else plan), record_of(fields, tuple(bound))
 
 
 # --- other kinds ------------------------------------------------------------------------------------------------

@@ -42,13 +42,13 @@ def aggregate(
     bindings = {query.variable.name: record_of(query.source.fields, terms)}
     wanted: list[Term] = [substitute_term(key, bindings) for key in query.keys]
 
-    def noted(term: Term) -> Term:
+    def note(term: Term) -> Term:
         wanted.append(term)
         return term
 
     aggregates = [aggregate_with_parts(a, lambda t: substitute_term(t, bindings)) for a in query.aggregates]
     for a in aggregates:
-        aggregate_with_terms(a, noted)
+        aggregate_with_terms(a, note)
     plan, found = nested.attach(plan, tuple(wanted), context)
     values = iter(found)
     prefix = f"{name}." if name else ""

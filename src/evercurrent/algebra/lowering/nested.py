@@ -18,8 +18,8 @@ from evercurrent.algebra import build, keys
 from evercurrent.algebra.lowering import dependent
 from evercurrent.algebra.lowering import extend as extending
 from evercurrent.algebra.lowering.correlate import Context, columns_in, has_nested
-from evercurrent.algebra.lowering.quantify import quantified, statistics
-from evercurrent.algebra.nodes import Aggregate, Outer, Plan, Semi, columns, padded
+from evercurrent.algebra.lowering.quantify import lower_quantified, statistics
+from evercurrent.algebra.nodes import Aggregate, Outer, Plan, Semi, columns, make_nullable
 from evercurrent.calculus import nodes as calculus
 from evercurrent.calculus.scope import record_of, rename_apart, substitute, substitute_term
 from evercurrent.data.types import BIGINT, BOOLEAN
@@ -60,7 +60,7 @@ def attach(plan: Plan, terms: Terms, context: Context) -> tuple[Plan, Terms]:
     return plan, found
 
 
-def renamed(query: calculus.Query, context: Context) -> calculus.Query:
+def rename_variables(query: calculus.Query, context: Context) -> calculus.Query:
     """A copy for a second use, its variables under fresh names."""
     return rename_apart(query, context.variables)
 
@@ -77,7 +77,7 @@ def value(plan: Plan, nested: Nested, context: Context) -> tuple[Plan, Term]:
         case calculus.Exists(query):
             return exists(plan, query, context)
         case calculus.Quantified():
-            return quantified(plan, nested, context)
+            return lower_quantified(plan, nested, context)
         case _:
             raise AssertionError(f"a nested query of an unknown kind: {nested!r}")
 
@@ -109,7 +109,7 @@ def scalar(plan: Plan, query: calculus.Query, context: Context) -> tuple[Plan, T
             isinstance(q, calculus.Filter) or (isinstance(q, calculus.Generator) and has_one_row(q.source))
             for q in qualifiers
         ):
-            return filtered_row(plan, head, qualifiers, context)
+            return filter_row(plan, head, qualifiers, context)
     pulled = dependent.pull(query, context, False)
     if pulled is None or not keys.at_most_one(pulled.plan, context.knowledge, pulled.keys):
         # Only outer values that exist may raise, so the check is made over them.
@@ -119,7 +119,7 @@ def scalar(plan: Plan, query: calculus.Query, context: Context) -> tuple[Plan, T
     right, (column,) = extending.materialize(pulled.plan, pulled.kept, pulled.terms, query.fields, context)
     if pulled.condition == TRUE and isinstance(right, Aggregate) and right.scalar:
         return build.join(plan, right), column
-    return Outer("left", plan, right, pulled.condition), padded((column,))[0]
+    return Outer("left", plan, right, pulled.condition), make_nullable((column,))[0]
 
 
 def single(pulled: dependent.Pulled, query: calculus.Query, context: Context) -> dependent.Pulled:
@@ -136,7 +136,7 @@ def single(pulled: dependent.Pulled, query: calculus.Query, context: Context) ->
     return dependent.Pulled(plan, (column,), pulled.pairs, pulled.residual)
 
 
-def filtered_row(
+def filter_row(
     plan: Plan, head: Term, qualifiers: tuple[calculus.Qualifier, ...], context: Context
 ) -> tuple[Plan, Term]:
     """One row that filters may drop (an aggregate under HAVING): the value where they hold, NULL elsewhere."""
@@ -182,7 +182,7 @@ def exists(plan: Plan, query: calculus.Query, context: Context) -> tuple[Plan, T
     pulled = dependent.dependent(plan, query, context, keyed=True)
     marker = context.marker()
     if pulled.keys:
-        right = build.extended(build.group_by(pulled.plan, pulled.keys), [(marker, TRUE)])
+        right = build.add_columns(build.group_by(pulled.plan, pulled.keys), [(marker, TRUE)])
     else:
         rows = context.column("rows", BIGINT, False)
         counted = Aggregate(pulled.plan, (), (build.count_rows(rows),), scalar=True)

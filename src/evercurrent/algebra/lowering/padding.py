@@ -12,7 +12,7 @@ from evercurrent.algebra import build
 from evercurrent.algebra.lowering import dependent, nested
 from evercurrent.algebra.lowering import extend as extending
 from evercurrent.algebra.lowering.correlate import Context, bare, has_nested, replace_columns
-from evercurrent.algebra.nodes import Outer, Plan, columns, padded
+from evercurrent.algebra.nodes import Outer, Plan, columns, make_nullable
 from evercurrent.algebra.walk import rename_apart
 from evercurrent.calculus import nodes as calculus
 from evercurrent.calculus.scope import free_variables, record_of, substitute, substitute_term
@@ -52,10 +52,10 @@ def outer_generator(
     right, outputs = extending.materialize(
         pulled.plan, pulled.kept, pulled.terms, source.fields, context, variable.name
     )
-    bound: dict[str, Term] = {variable.name: record_of(source.fields, padded(outputs))}
+    bound: dict[str, Term] = {variable.name: record_of(source.fields, make_nullable(outputs))}
     if marked:
         marker = context.marker()
-        right = build.extended(right, [(marker, TRUE)])
+        right = build.add_columns(right, [(marker, TRUE)])
         absent = call("is_null", Column(marker.name, marker.type, True))
         record = bound[variable.name]
         bound[instead] = case([(absent, lit(None, record.type))], record)
@@ -101,20 +101,22 @@ def full_outer(domain: Plan, query: calculus.FullOuter, context: Context) -> tup
     for i, variable in enumerate(variables):
         instead = context.variables.fresh(variable.name)
         head, marked = bare(head, variable.name, instead)
-        record = record_of(fields[i], padded(found[i]))
+        record = record_of(fields[i], make_nullable(found[i]))
         bindings[variable.name] = record
         if marked:
             marker = context.marker()
-            sides[i] = build.extended(sides[i], [(marker, TRUE)])
+            sides[i] = build.add_columns(sides[i], [(marker, TRUE)])
             absent = call("is_null", Column(marker.name, marker.type, True))
             bindings[instead] = case([(absent, lit(None, record.type))], record)
     plan: Plan = Outer("full", sides[0], sides[1], conjunction([*equal, whole]))
     if domain != build.UNIT:
         present = [
             (d, call("coalesce", a, b))
-            for d, a, b in zip(columns(domain), padded(copies[0]), padded(copies[1]), strict=True)
+            for d, a, b in zip(
+                columns(domain), make_nullable(copies[0]), make_nullable(copies[1]), strict=True
+            )
         ]
-        rest = [c for c in columns(plan) if c not in padded(copies[0]) + padded(copies[1])]
+        rest = [c for c in columns(plan) if c not in make_nullable(copies[0]) + make_nullable(copies[1])]
         plan = build.project(plan, [*present, *((c, c) for c in rest)])
     return nested.attach(plan, tuple(substitute_term(t, bindings) for t in head.head), context)
 

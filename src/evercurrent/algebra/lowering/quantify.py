@@ -29,7 +29,7 @@ from evercurrent.term.nullable import nullable
 UNKNOWN = lit(None, BOOLEAN)
 
 
-def quantified(plan: Plan, term: calculus.Quantified, context: Context) -> tuple[Plan, Term]:
+def lower_quantified(plan: Plan, term: calculus.Quantified, context: Context) -> tuple[Plan, Term]:
     """The value of a comparison whose arguments hold no nested queries."""
     if len(term.args) > 1:
         return by_counting(plan, term, context)
@@ -87,14 +87,14 @@ def among(plan: Plan, x: Term, query: calculus.Query, context: Context) -> tuple
     if not nullable(x) and not field.nullable:
         return nested.exists(plan, matches, context)
     plan, summary = statistics(plan, query, context)
-    plan, found = nested.exists(plan, nested.renamed(matches, context), context)
+    plan, found = nested.exists(plan, nested.rename_variables(matches, context), context)
     return plan, some(x, found, summary)
 
 
 def statistics(plan: Plan, query: calculus.Query, context: Context) -> tuple[Plan, Summary]:
     """The plan's rows, each with a summary of the values that the query has for it."""
     (field,) = query.fields
-    source = nested.renamed(query, context)
+    source = nested.rename_variables(query, context)
     record = context.variable("v", row_type(source))
     value = Field(record, field.name, field.type, field.nullable)
     fields = (

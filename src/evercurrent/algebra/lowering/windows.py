@@ -30,7 +30,7 @@ SYMMETRIC = frozenset(
     {
         "count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every", "some", "any", "count_if",
         "stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "median", "percentile",
-        "percentile_cont", "percentile_disc",
+        "percentile_cont", "percentile_disc", "percentile_approx", "try_sum", "try_avg",
     }
 )  # fmt: skip
 
@@ -48,12 +48,12 @@ def window(
     functions = [function_with_parts(f, lambda t: substitute_term(t, bindings)) for f in query.functions]
     wanted: list[Term] = []
 
-    def noted(term: Term) -> Term:
+    def note(term: Term) -> Term:
         wanted.append(term)
         return term
 
     for f in functions:
-        function_with_terms(f, noted)
+        function_with_terms(f, note)
     plan, found = nested.attach(plan, tuple(wanted), context)
     values = iter(found)
     functions = [function_with_terms(f, lambda _: next(values)) for f in functions]
@@ -75,7 +75,7 @@ def window(
             plan = Window(plan, tuple((c, replace(f, order=order)) for c, f in placed))
         if others:
             if any(by_arrangement(f) for _, f in others):
-                plan = arranged(plan, (*extra, *ties))
+                plan = put_first(plan, (*extra, *ties))
             plan = Window(plan, tuple(others))
         ties += tuple(outputs[i] for i in alike)
     return plan, terms + tuple(outputs)
@@ -98,11 +98,11 @@ def with_partitions(
                 partition.append(term)
         result.append(replace(f, partition=tuple(partition)))
     if added:
-        plan = build.extended(plan, ((column, term) for term, column in added.items()))
+        plan = build.add_columns(plan, ((column, term) for term, column in added.items()))
     return plan, result
 
 
-def arranged(plan: Plan, first: Terms) -> Plan:
+def put_first(plan: Plan, first: Terms) -> Plan:
     """The plan with these columns first: in this order they settle ties."""
     names = tuple(dict.fromkeys(t.name for t in first if isinstance(t, Column)))
     found = {c.name: c for c in columns(plan)}

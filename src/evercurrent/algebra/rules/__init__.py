@@ -7,6 +7,7 @@ eliminate_distinct  rows that differ anyway need not be made different
 eliminate_join      A join along a foreign key that adds nothing is the referring side
 eliminate_outer     A left outer join that adds nothing is its left side
 fold_empty          constants are worked out, and what can have no rows is cut off
+intersect_selections  what two selections of one relation have in common is one selection
 merge_map           maps fuse with what is above them
 order_joins         joins in an order led by keys and foreign keys
 outer_to_inner      outer joins whose padded rows are thrown away again are inner joins

@@ -29,14 +29,14 @@ def compare_extremes(plan: Plan, knowledge: Knowledge) -> Plan:
     def compare(p: Plan) -> Plan:
         match p:
             case Semi():
-                return _compared(p, fresh) or p
+                return _compare(p, fresh) or p
             case _:
                 return p
 
     return rewrite(plan, compare)
 
 
-def _compared(plan: Semi, fresh: Names) -> Plan | None:
+def _compare(plan: Semi, fresh: Names) -> Plan | None:
     left, right = plan.left, plan.right
     own, other = names(left), names(right)
     equal: list[tuple[Term, Column]] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evercurrent.algebra import build
-from evercurrent.algebra.facts import fixed
+from evercurrent.algebra.facts import find_constants
 from evercurrent.algebra.joins import equal_columns, names
 from evercurrent.algebra.nodes import (
     Aggregate,
@@ -38,18 +38,18 @@ def _derive(plan: Plan) -> Plan:
     match plan:
         case Join(left, right, condition):
             return replace(
-                plan, left=_restricted(left, right, condition), right=_restricted(right, left, condition)
+                plan, left=_restrict(left, right, condition), right=_restrict(right, left, condition)
             )
         case Semi(left, right, condition, anti):
-            kept = left if anti else _restricted(left, right, condition)
-            return replace(plan, left=kept, right=_restricted(right, left, condition))
+            kept = left if anti else _restrict(left, right, condition)
+            return replace(plan, left=kept, right=_restrict(right, left, condition))
         case Outer("left", left, right, condition):
-            return replace(plan, right=_restricted(right, left, condition))
+            return replace(plan, right=_restrict(right, left, condition))
         case _:
             return plan
 
 
-def _restricted(plan: Plan, other: Plan, condition: Term) -> Plan:
+def _restrict(plan: Plan, other: Plan, condition: Term) -> Plan:
     """The plan, restricted to the constants that columns of the other side have."""
     mine, theirs = constants(plan), constants(other)
     found: list[Term] = []
@@ -66,9 +66,11 @@ def constants(plan: Plan) -> dict[str, Literal]:
     """The columns that have one value in all rows."""
     match plan:
         case Select(source, condition):
-            return _spread({**constants(source), **fixed(condition)}, condition)
+            return _spread_constants({**constants(source), **find_constants(condition)}, condition)
         case Join(left, right, condition):
-            return _spread({**constants(left), **constants(right), **fixed(condition)}, condition)
+            return _spread_constants(
+                {**constants(left), **constants(right), **find_constants(condition)}, condition
+            )
         case Semi(left) | Outer("left", left):
             return constants(left)
         case Map(source, outputs):
@@ -89,7 +91,7 @@ def constants(plan: Plan) -> dict[str, Literal]:
             return {}
 
 
-def _spread(known: dict[str, Literal], condition: Term) -> dict[str, Literal]:
+def _spread_constants(known: dict[str, Literal], condition: Term) -> dict[str, Literal]:
     pairs = equal_columns(conjuncts(condition))
     for _ in pairs:
         for a, b in pairs:

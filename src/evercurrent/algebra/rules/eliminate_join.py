@@ -14,7 +14,7 @@ from evercurrent.term.build import conjuncts
 from evercurrent.term.nodes import Column
 
 
-def unneeded_join(plan: Join, needed: set[str], knowledge: Knowledge) -> Plan | None:
+def drop_unneeded_join(plan: Join, needed: set[str], knowledge: Knowledge) -> Plan | None:
     """The side that alone serves those who read only the needed columns, if one does."""
     for side, parent in ((plan.left, plan.right), (plan.right, plan.left)):
         if isinstance(parent, Scan) and not needed & names(parent):
@@ -37,7 +37,7 @@ def _refers(side: Plan, parent: Scan, plan: Join, knowledge: Knowledge) -> bool:
     certain = keys.not_null(side, knowledge)
     if not {c.name for c in pairs.values()} <= certain:
         return False
-    for scan in _referring(side):
+    for scan in _find_scans(side):
         where = dict(zip(scan.fields, (c.name for c in scan.outputs), strict=True))
         for reference in knowledge.references_of(scan.relation):
             if reference.parent.lower() != parent.relation.lower():
@@ -50,16 +50,16 @@ def _refers(side: Plan, parent: Scan, plan: Join, knowledge: Knowledge) -> bool:
     return False
 
 
-def _referring(plan: Plan) -> list[Scan]:
+def _find_scans(plan: Plan) -> list[Scan]:
     """The scans whose columns reach the top of the plan as they are."""
     match plan:
         case Scan():
             return [plan]
         case Select(source):
-            return _referring(source)
+            return _find_scans(source)
         case Join(left, right):
-            return _referring(left) + _referring(right)
+            return _find_scans(left) + _find_scans(right)
         case Semi(left):
-            return _referring(left)
+            return _find_scans(left)
         case _:
             return []

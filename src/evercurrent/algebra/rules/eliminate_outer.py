@@ -10,7 +10,7 @@ from evercurrent.algebra.nodes import Outer
 from evercurrent.catalog.catalog import Knowledge
 
 
-def unneeded_outer(plan: Outer, needed: set[str], knowledge: Knowledge) -> bool:
+def is_unneeded_outer(plan: Outer, needed: set[str], knowledge: Knowledge) -> bool:
     """Whether the left side alone serves those who read only the needed columns."""
     return (
         plan.kind == "left"

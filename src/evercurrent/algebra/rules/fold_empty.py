@@ -53,11 +53,11 @@ def _fold(plan: Plan) -> Plan:
         case Select(source, condition):
             if is_empty(source) or _never(condition):
                 return empty(columns(plan))
-            return _evaluated(plan) if isinstance(source, Constant) else plan
+            return _evaluate_literals(plan) if isinstance(source, Constant) else plan
         case Map(source):
             if is_empty(source):
                 return empty(columns(plan))
-            return _evaluated(plan) if isinstance(source, Constant) else plan
+            return _evaluate_literals(plan) if isinstance(source, Constant) else plan
         case Join(left, right, condition):
             if is_empty(left) or is_empty(right) or _never(condition):
                 return empty(columns(plan))
@@ -84,7 +84,7 @@ def _fold(plan: Plan) -> Plan:
             return _set_operation(plan)
 
 
-def _evaluated(plan: Select | Map) -> Plan:
+def _evaluate_literals(plan: Select | Map) -> Plan:
     """Literal rows, selected or mapped now; if that fails, it is left to fail when it is run."""
     (source,) = children(plan)
     assert isinstance(source, Constant)
@@ -113,18 +113,18 @@ def _with_row(plan: Join) -> Plan:
 
 
 def _outer(plan: Outer) -> Plan:
-    def padded(side: Plan) -> Plan:
+    def pad(side: Plan) -> Plan:
         present = {c.name for c in columns(side)}
         return build.project(
             side, ((c, c if c.name in present else Literal(None, c.type)) for c in columns(plan))
         )
 
     if plan.kind == "left":
-        return empty(columns(plan)) if is_empty(plan.left) else padded(plan.left)
+        return empty(columns(plan)) if is_empty(plan.left) else pad(plan.left)
     if is_empty(plan.left):
-        return padded(plan.right)
+        return pad(plan.right)
     if is_empty(plan.right):
-        return padded(plan.left)
+        return pad(plan.left)
     return plan if plan.condition == FALSE else replace(plan, condition=FALSE)
 
 

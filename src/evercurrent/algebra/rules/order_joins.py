@@ -8,7 +8,7 @@ products last. The result is a left-deep tree with flat conditions.
 from __future__ import annotations
 
 from evercurrent.algebra import build, keys
-from evercurrent.algebra.joins import flatten, joined, names, reads
+from evercurrent.algebra.joins import flatten, join_factors, names, reads
 from evercurrent.algebra.nodes import Join, Plan, columns
 from evercurrent.algebra.walk import with_children
 from evercurrent.catalog.catalog import Knowledge
@@ -20,23 +20,23 @@ def order_joins(plan: Plan, knowledge: Knowledge) -> Plan:
         return with_children(plan, lambda p: order_joins(p, knowledge))
     factors, conditions = flatten(plan)
     factors = [with_children(f, lambda p: order_joins(p, knowledge)) for f in factors]
-    ordered = arranged(factors, conditions, knowledge)
-    found = joined(ordered, conditions)
+    ordered = arrange(factors, conditions, knowledge)
+    found = join_factors(ordered, conditions)
     by_name = {c.name: c for c in columns(found)}
     return build.project(found, ((by_name[c.name], by_name[c.name]) for c in columns(plan)))
 
 
-def arranged(factors: list[Plan], conditions: list[Term], knowledge: Knowledge) -> list[Plan]:
+def arrange(factors: list[Plan], conditions: list[Term], knowledge: Knowledge) -> list[Plan]:
     unique = [keys.keys(f, knowledge) for f in factors]
     own = [names(f) for f in factors]
 
-    def looked_up(i: int, available: set[str]) -> bool:
+    def is_lookup(i: int, available: set[str]) -> bool:
         """Whether a row of what is available determines the row of the i-th factor."""
-        given = _given(own[i], available, conditions)
+        given = _find_determined(own[i], available, conditions)
         return any(key <= given for key in unique[i])
 
     everything = set[str]().union(*own)
-    children = [i for i in range(len(factors)) if not looked_up(i, everything - own[i])]
+    children = [i for i in range(len(factors)) if not is_lookup(i, everything - own[i])]
     first = children[0] if children else 0
     order, rest = [first], [i for i in range(len(factors)) if i != first]
     available = set(own[first])
@@ -44,8 +44,8 @@ def arranged(factors: list[Plan], conditions: list[Term], knowledge: Knowledge) 
         best = min(
             rest,
             key=lambda i: (
-                not looked_up(i, available),
-                not _given(own[i], available, conditions),
+                not is_lookup(i, available),
+                not _find_determined(own[i], available, conditions),
                 rest.index(i),
             ),
         )
@@ -55,7 +55,7 @@ def arranged(factors: list[Plan], conditions: list[Term], knowledge: Knowledge) 
     return [factors[i] for i in order]
 
 
-def _given(own: set[str], available: set[str], conditions: list[Term]) -> set[str]:
+def _find_determined(own: set[str], available: set[str], conditions: list[Term]) -> set[str]:
     """The columns of a factor whose values follow from what is available, by equality."""
     found: set[str] = set()
     for condition in conditions:

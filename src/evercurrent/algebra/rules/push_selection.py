@@ -122,10 +122,12 @@ def _below(source: Plan, condition: Term) -> Plan:
             inside, outside = _split(condition, names(inner))
             return _keep(replace(source, input=_keep(inner, inside)), outside)
         case Union(inputs, outputs):
-            return Union(tuple(_renamed(p, outputs, condition) for p in inputs), outputs)
+            return Union(tuple(_rename_columns(p, outputs, condition) for p in inputs), outputs)
         case SetOperation(_, _, left, right, outputs):
             return replace(
-                source, left=_renamed(left, outputs, condition), right=_renamed(right, outputs, condition)
+                source,
+                left=_rename_columns(left, outputs, condition),
+                right=_rename_columns(right, outputs, condition),
             )
         case Distinct(inner):
             return Distinct(build.select(inner, condition))
@@ -147,6 +149,6 @@ def _columns(partition: tuple[Term, ...]) -> set[str]:
     return {t.name for t in partition if isinstance(t, Column)}
 
 
-def _renamed(plan: Plan, outputs: tuple[Column, ...], condition: Term) -> Plan:
+def _rename_columns(plan: Plan, outputs: tuple[Column, ...], condition: Term) -> Plan:
     own: dict[str, Term] = {o.name: c for o, c in zip(outputs, columns(plan), strict=True)}
     return build.select(plan, replace_columns(condition, own))

@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from evercurrent.algebra import keys
 from evercurrent.algebra.borders import has_border, is_border
-from evercurrent.algebra.joins import equal_columns, flatten, joined
+from evercurrent.algebra.joins import equal_columns, flatten, join_factors
 from evercurrent.algebra.nodes import Aggregate, Join, Map, Outer, Plan, Scan, Select, Semi, columns
 from evercurrent.algebra.walk import Names, names_of, relations_of, rename_apart, rewrite_down
 from evercurrent.algebra.walk import nodes as plan_nodes
@@ -108,13 +108,13 @@ def reduce_side(
         case Aggregate(scalar=False):
             reducing = [other for other in others if is_reducing(other)]
             for other in reducing:
-                reduced = reduced_by(plan, other, pairs, knowledge, fresh)
+                reduced = reduce_by_join(plan, other, pairs, knowledge, fresh)
                 if reduced is not None:
                     return reduced
             if isinstance(plan.input, Semi) or any(already(plan.input, other) for other in reducing):
                 return None  # once is enough
             for other in reducing:
-                reduced = reduced_by_semi(plan, other, classes(pairs), fresh)
+                reduced = reduce_by_semi(plan, other, classes(pairs), fresh)
                 if reduced is not None:
                     return reduced
     return None
@@ -131,7 +131,9 @@ def is_reducing(plan: Plan) -> bool:
     )
 
 
-def reduced_by(plan: Aggregate, other: Plan, pairs: Pairs, knowledge: Knowledge, fresh: Names) -> Plan | None:
+def reduce_by_join(
+    plan: Aggregate, other: Plan, pairs: Pairs, knowledge: Knowledge, fresh: Names
+) -> Plan | None:
     """The aggregate of its input joined with the other relation, if that is unique on what the groups are joined by."""
     equal = classes(pairs)
     for key in keys.keys(other, knowledge):
@@ -150,11 +152,11 @@ def reduced_by(plan: Aggregate, other: Plan, pairs: Pairs, knowledge: Knowledge,
             continue
         conditions = [equate(term, copied[name]) for term, name in found]
         factors, inner = flatten(plan.input)
-        return replace(plan, input=joined([*factors, copy], [*inner, conjunction(conditions)]))
+        return replace(plan, input=join_factors([*factors, copy], [*inner, conjunction(conditions)]))
     return None
 
 
-def reduced_by_semi(plan: Aggregate, other: Plan, equal: dict[str, set[str]], fresh: Names) -> Plan | None:
+def reduce_by_semi(plan: Aggregate, other: Plan, equal: dict[str, set[str]], fresh: Names) -> Plan | None:
     """The aggregate of those rows of its input that the other relation has a row for."""
     found: list[tuple[Term, str]] = []
     for column in columns(other):

@@ -24,21 +24,21 @@ def refine_nulls(plan: Plan, knowledge: Knowledge) -> Plan:
         certain = frozenset[str]().union(*(keys.not_null(c, knowledge) for c in children(p)))
         said = {c.name: c.nullable for child in children(p) for c in columns(child)}
 
-        def known(t: Term) -> Term:
+        def refine_column(t: Term) -> Term:
             return replace(t, nullable=False) if isinstance(t, Column) and t.name in certain else t
 
         def as_said(t: Term) -> Term:
             return replace(t, nullable=said[t.name]) if isinstance(t, Column) else t
 
         def on_term(t: Term) -> Term:
-            return rewrite_term(simplify(rewrite_term(t, known)), as_said)
+            return rewrite_term(simplify(rewrite_term(t, refine_column)), as_said)
 
         def on_output(column: Column, t: Term) -> Column:
             if (
                 isinstance(t, Column) and t.name == column.name
             ):  # the map may go: then the input itself is read
                 return replace(column, nullable=said[t.name])
-            return replace(column, nullable=nullable(rewrite_term(t, known)))
+            return replace(column, nullable=nullable(rewrite_term(t, refine_column)))
 
         p = with_parts(p, lambda c: c, on_term)
         match p:

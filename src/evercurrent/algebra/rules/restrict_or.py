@@ -24,14 +24,14 @@ def restrict_or(plan: Plan, knowledge: Knowledge) -> Plan:
 def _restrict(plan: Plan) -> Plan:
     match plan:
         case Join(left, right, condition):
-            return replace(plan, left=_implied(left, condition), right=_implied(right, condition))
+            return replace(plan, left=_add_implied(left, condition), right=_add_implied(right, condition))
         case _:
             return plan
 
 
-def _implied(plan: Plan, condition: Term) -> Plan:
+def _add_implied(plan: Plan, condition: Term) -> Plan:
     found = [implied for part in conjuncts(condition) if (implied := _alone(part, names(plan))) is not None]
-    known = asked(plan)
+    known = find_conditions(plan)
     return build.select(plan, conjunction(c for c in found if c not in known))
 
 
@@ -45,16 +45,16 @@ def _alone(part: Term, own: set[str]) -> Term | None:
     return None
 
 
-def asked(plan: Plan) -> set[Term]:
+def find_conditions(plan: Plan) -> set[Term]:
     """The conditions that all rows of a plan are known to satisfy, from the selections and joins at its top."""
     from evercurrent.algebra.nodes import Outer, Select, Semi
 
     match plan:
         case Select(source, condition):
-            return {*conjuncts(condition), *asked(source)}
+            return {*conjuncts(condition), *find_conditions(source)}
         case Join(left, right, condition):
-            return {*conjuncts(condition), *asked(left), *asked(right)}
+            return {*conjuncts(condition), *find_conditions(left), *find_conditions(right)}
         case Semi(left) | Outer("left", left):
-            return asked(left)
+            return find_conditions(left)
         case _:
             return set()

@@ -14,7 +14,7 @@ from itertools import permutations
 
 from evercurrent.algebra import build, keys
 from evercurrent.algebra.canonical import canonical
-from evercurrent.algebra.joins import equal_columns, flatten, joined, names, reads
+from evercurrent.algebra.joins import equal_columns, flatten, join_factors, names, reads
 from evercurrent.algebra.nodes import Aggregate, Join, Plan, Select, columns
 from evercurrent.algebra.rules.reduce_aggregate import classes
 from evercurrent.algebra.walk import aggregate_with_terms, replace_columns, rewrite
@@ -30,7 +30,7 @@ def share_aggregate(plan: Plan, knowledge: Knowledge) -> Plan:
             case Aggregate(Join() as source, _, aggregates, False) if aggregates:
                 factors, conditions = flatten(source)
                 for i, j in permutations(range(len(factors)), 2):
-                    found = _shared(p, factors, conditions, i, j, knowledge)
+                    found = _share(p, factors, conditions, i, j, knowledge)
                     if found is not None:
                         return found
                 return p
@@ -51,7 +51,7 @@ def core(plan: Plan) -> Aggregate | None:
             return None
 
 
-def _shared(
+def _share(
     plan: Aggregate,
     factors: list[Plan],
     conditions: list[Term],
@@ -90,7 +90,7 @@ def _shared(
     for group in linked.values():
         rest += [c for c in _bridges(group, equal, mine, factors, rest)]
     remaining = [f for i, f in enumerate(factors) if i != own]
-    without = joined(remaining, rest)
+    without = join_factors(remaining, rest)
     shown: dict[str, Term] = {name: group for name, group in linked.items()}
     by = tuple((c, replace_columns(t, shown)) for c, t in plan.keys)
     if reads(*(t for _, t in by)) & mine:
@@ -101,9 +101,9 @@ def _shared(
         (c, aggregate_with_terms(a, lambda t: replace_columns(t, twin))) for c, a in plan.aggregates
     )
     wider, where = _with_aggregates(inner, added)
-    grown = [_replaced(f, inner, wider) for f in remaining]
+    grown = [_replace_aggregate(f, inner, wider) for f in remaining]
     outputs = (*by, *((c, where[c.name]) for c, _ in plan.aggregates))
-    return build.project(joined(grown, rest), outputs)
+    return build.project(join_factors(grown, rest), outputs)
 
 
 def _terms(aggregate: AggregateTerm) -> list[Term]:
@@ -145,7 +145,7 @@ def _with_aggregates(
     return replace(plan, aggregates=tuple(aggregates)), where
 
 
-def _replaced(plan: Plan, old: Aggregate, new: Aggregate) -> Plan:
+def _replace_aggregate(plan: Plan, old: Aggregate, new: Aggregate) -> Plan:
     if plan is old:
         return new
-    return replace(plan, input=_replaced(plan.input, old, new)) if isinstance(plan, Select) else plan
+    return replace(plan, input=_replace_aggregate(plan.input, old, new)) if isinstance(plan, Select) else plan

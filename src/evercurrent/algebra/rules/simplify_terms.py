@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evercurrent.algebra.nodes import Join, Outer, Plan, Select, Semi
-from evercurrent.algebra.nulls import required
+from evercurrent.algebra.nulls import find_required
 from evercurrent.algebra.walk import rewrite, with_parts
 from evercurrent.catalog.catalog import Knowledge
 from evercurrent.term.build import conjunction, conjuncts
@@ -37,7 +37,7 @@ def without_implied(condition: Term) -> Term:
         match part:
             case Call("is_not_null", (Column(name),)):
                 others = [*kept, *parts[i + 1 :]]
-                if name in frozenset[str]().union(*map(required, others)):
+                if name in frozenset[str]().union(*map(find_required, others)):
                     continue
         kept.append(part)
     return conjunction(kept)

@@ -21,12 +21,12 @@ def split_or(plan: Plan, knowledge: Knowledge) -> Plan:
 def _split(plan: Plan) -> Plan:
     match plan:
         case Select() | Join() | Outer() | Semi():
-            return replace(plan, condition=conjunction(map(factored, conjuncts(plan.condition))))
+            return replace(plan, condition=conjunction(map(factor_or, conjuncts(plan.condition))))
         case _:
             return plan
 
 
-def factored(condition: Term) -> Term:
+def factor_or(condition: Term) -> Term:
     """The condition as a conjunction of what all its alternatives ask, and the rest."""
     match condition:
         case Call("or", alternatives):

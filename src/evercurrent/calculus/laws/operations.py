@@ -158,13 +158,13 @@ def one_window_each(query: Query) -> Query | None:
     )
     variable = replace(query.variable, type=row_type(inner))
 
-    def renamed(term: Term) -> Term:
+    def rename(term: Term) -> Term:
         return substitute_term(term, {variable.name: variable})
 
     outer = Window(
         variable,
         inner,
-        tuple(function_with_parts(query.functions[i], renamed) for i in rest),
+        tuple(function_with_parts(query.functions[i], rename) for i in rest),
         inner.fields + tuple(query.fields[width + i] for i in rest),
     )
     if names(outer.fields) == names(query.fields):

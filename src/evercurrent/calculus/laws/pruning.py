@@ -72,15 +72,15 @@ def prune_grouping(query: Query) -> Query | None:
         return None
     variable = replace(query.variable, type=row_type(source))
 
-    def renamed(term: Term) -> Term:
+    def rename(term: Term) -> Term:
         return substitute_term(term, {variable.name: variable})
 
     return replace(
         query,
         variable=variable,
         source=source,
-        keys=tuple(map(renamed, query.keys)),
-        aggregates=tuple(aggregate_with_parts(a, renamed) for a in query.aggregates),
+        keys=tuple(map(rename, query.keys)),
+        aggregates=tuple(aggregate_with_parts(a, rename) for a in query.aggregates),
     )
 
 

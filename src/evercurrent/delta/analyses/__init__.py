@@ -7,5 +7,6 @@ fill         which part of a program computes what is new
 labels       names of a program that a reader can follow
 levels       which relations and states of a program can be computed together
 loops        what of a program lies inside a fixpoint, and what reaches it from outside
+rule_order   the order in which the rules of one delta run
 show         programs as text
 """

@@ -38,7 +38,7 @@ def _inside_loops(program: Program) -> set[str]:
     return {b.name for r in program.relations if isinstance(r, Fixpoint) for b in inside(program, r)}
 
 
-def deferred(
+def find_deferrable(
     program: Program, hybrid: Collection[str], watched: Collection[str], *, last: bool = False
 ) -> frozenset[str]:
     """The keyed relations whose stages can wait; `hybrid` are the relations of hybrid views.

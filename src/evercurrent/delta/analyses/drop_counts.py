@@ -74,7 +74,7 @@ def _mentions(terms: Iterable[Term], name: str) -> int:
     return sum(1 for t in terms for n in nodes(t) if isinstance(n, Column) and n.name == name)
 
 
-def _zeroed(terms: Iterable[Term], name: str) -> int:
+def _count_zeroed(terms: Iterable[Term], name: str) -> int:
     """How often the column is read with zero in place of NULL."""
     found = 0
     for t in terms:
@@ -136,7 +136,7 @@ class _Finder:
         """Whether the rule reads the column with zero for NULL only, or copies it where it is read so."""
         terms = list(terms_of(rule))
         copies = [t for t in (*rule.columns, *rule.dependents) if isinstance(t, Column) and t.name == name]
-        if _mentions(terms, name) != _zeroed(terms, name) + len(copies):
+        if _mentions(terms, name) != _count_zeroed(terms, name) + len(copies):
             return False
         if not copies:
             return True
@@ -201,7 +201,11 @@ def _without(
             state = program.state(rule.into)
             pairs = zip(state.accumulators, rule.amounts, strict=True)
             rule = replace(rule, amounts=tuple(x for a, x in pairs if a.name not in dropped[rule.into]))
-        return _renewed(rule, {n: replace(c, nullable=False) for n, c in known.items()}) if known else rule
+        return (
+            _replace_columns(rule, {n: replace(c, nullable=False) for n, c in known.items()})
+            if known
+            else rule
+        )
 
     return replace(
         program,
@@ -211,14 +215,14 @@ def _without(
     )
 
 
-def _renewed(rule: Rule, by: Mapping[str, Column]) -> Rule:
+def _replace_columns(rule: Rule, by: Mapping[str, Column]) -> Rule:
     """The rule with columns replaced by others of the same names."""
     replaced: dict[Column | Variable, Term] = {c: c for c in by.values()}
 
     def term(t: Term) -> Term:
         return substitute(t, replaced)
 
-    def bound(c: Column) -> Column:
+    def replace_column(c: Column) -> Column:
         return by.get(c.name, c)
 
     def step(s: Step) -> Step:
@@ -229,13 +233,13 @@ def _renewed(rule: Rule, by: Mapping[str, Column]) -> Rule:
                 return Let(column, term(t))
             case Lookup(match=match, binds=binds):
                 matched = tuple((n, term(t)) for n, t in match)
-                return replace(s, match=matched, binds=tuple((n, bound(c)) for n, c in binds))
+                return replace(s, match=matched, binds=tuple((n, replace_column(c)) for n, c in binds))
             case Explode(collection=collection):
                 return replace(s, collection=term(collection))
 
     return replace(
         rule,
-        binds=tuple(map(bound, rule.binds)),
+        binds=tuple(map(replace_column, rule.binds)),
         steps=tuple(map(step, rule.steps)),
         columns=tuple(map(term, rule.columns)),
         count=term(rule.count),

@@ -40,6 +40,7 @@ def part_for(
         tuple(chosen),
         tuple(s for s in program.states if s.name in need.states),
         {name: tuple(r for r in rules if id(r) in need.rules) for name, rules in program.triggers.items()},
+        bounds=program.bounds,
     )
 
 

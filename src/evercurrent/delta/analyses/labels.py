@@ -48,7 +48,7 @@ class Labels:
     def __init__(self, program: Program) -> None:
         self.program = program
         views = {relation: view.replace("\0", " ") for view, relation in reversed(program.views.items())}
-        wanted = {s.name: _state(s, views) for s in program.states}
+        wanted = {s.name: self._state(s, views) for s in program.states}
         wanted |= dict(_relations(program, views))
         often = Counter(wanted.values())
         self.names = {
@@ -58,11 +58,20 @@ class Labels:
 
     @cached_property
     def values(self) -> dict[str, dict[str, str]]:
-        """For each state the labels of its accumulators."""
+        """For each state the labels of its accumulators, and of the columns that are only numbered."""
         rules: dict[str, Rule] = {}
         for rule in (r for rs in self.program.triggers.values() for r in rs):
             rules.setdefault(rule.into, rule)
-        return {s.name: _accumulators(s, rules.get(s.name)) for s in self.program.states}
+        found = ((s, rules.get(s.name)) for s in self.program.states)
+        return {s.name: _columns(s, rule) | _accumulators(s, rule) for s, rule in found}
+
+    def _state(self, s: State, views: Mapping[str, str]) -> str:
+        of = s.name.removesuffix(".rows")
+        if of != s.name:
+            return f"rows of {views.get(of, _base(of))}"
+        by = s.indexes[0].columns if len(s.indexes) == 1 else tuple(c.name for c in s.columns)
+        shown = ", ".join(self.value(s.name, c) for c in by)
+        return f"{_base(s.name)} by {shown}" if by else f"{_base(s.name)} in all"
 
     def of(self, name: str) -> str:
         """The label of a state or relation."""
@@ -71,6 +80,12 @@ class Labels:
     def value(self, state: str, name: str) -> str:
         """The label of something read from an entry of a state: a column, an accumulator, or its row count."""
         return "count(*)" if name == WEIGHT else self.values.get(state, {}).get(name, name)
+
+    def accumulators(self, state: str) -> list[str]:
+        """The labels of a state's accumulators, in order."""
+        found = self.values.get(state, {})
+        definition = next((s for s in self.program.states if s.name == state), None)
+        return [found[a.name] for a in definition.accumulators if a.name in found] if definition else []
 
     def term(self, t: Term, state: str) -> str:
         """A term over an entry of a state, as text."""
@@ -87,6 +102,8 @@ def show_readable(t: Term, names: Mapping[str, str]) -> str:
             case Call(function, args, type) if function in RING:
                 return Call(RING[function], args, type)
             case Call("ring_check", (inner,)):
+                return inner
+            case Call("bounded" | "scaled", (inner, *_)):
                 return inner
             case _:
                 return x
@@ -108,14 +125,6 @@ def weight_names(rule: Rule) -> dict[str, str]:
 def _base(name: str) -> str:
     base = name.partition("~")[0]
     return re.sub(r"\bloop\d+\b", "recursive rows", base)
-
-
-def _state(s: State, views: Mapping[str, str]) -> str:
-    of = s.name.removesuffix(".rows")
-    if of != s.name:
-        return f"rows of {views.get(of, _base(of))}"
-    by = s.indexes[0].columns if len(s.indexes) == 1 else tuple(c.name for c in s.columns)
-    return f"{_base(s.name)} by {', '.join(by)}" if by else f"{_base(s.name)} in all"
 
 
 def _relations(program: Program, views: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -140,6 +149,33 @@ def _relations(program: Program, views: Mapping[str, str]) -> Iterator[tuple[str
                     yield loop.name, label
                     yield loop.body, f"derivations of {label}"
                     yield loop.inner, f"{label} in the loop"
+
+
+# --- columns -----------------------------------------------------------------------------------------------
+
+LONGEST = 40
+"""A longer expression is no name for a column."""
+
+
+def _columns(s: State, rule: Rule | None) -> dict[str, str]:
+    """Names for columns that are only numbered, like the keys of groups: `c0` is what the first rule puts there."""
+    if rule is None or len(rule.columns) != len(s.columns):
+        return {}
+    terms = {c.name: t for c, t in zip(s.columns, rule.columns, strict=True)}
+    labels = {name: _column(name, t) for name, t in terms.items()}
+    often = Counter(labels.values())
+    return {
+        name: label if often[label] == 1 else show_readable(terms[name], {})
+        for name, label in labels.items()
+        if label != name
+    }
+
+
+def _column(name: str, t: Term) -> str:
+    if re.fullmatch(r"c\d+", name) is None:
+        return name
+    label = t.name.rpartition(".")[2] if isinstance(t, Column) else show_readable(t, {})
+    return name if "~" in label or len(label) > LONGEST else label
 
 
 # --- accumulators ------------------------------------------------------------------------------------------
@@ -179,6 +215,8 @@ def _factors(t: Term) -> list[Term]:
     match t:
         case Call("ring_mul", args):
             return [f for x in args for f in _factors(x)]
+        case Call("bounded" | "scaled", (x, *_)):
+            return [x]
         case _:
             return [t]
 

@@ -50,7 +50,7 @@ def levels(program: Program) -> list[Level]:
     def source_level(name: str) -> int:
         return known[inner[name].name] if name in inner else known.get(name, 0)
 
-    def fed_level(name: str, besides: Collection[str] = ()) -> int:
+    def find_level(name: str, besides: Collection[str] = ()) -> int:
         return 1 + max((source_level(s) for s in fed.get(name, ()) if s not in besides), default=-1)
 
     for r in program.relations:
@@ -60,14 +60,14 @@ def levels(program: Program) -> list[Level]:
             case Input(name):
                 known[name] = 0
             case Linear(name):
-                known[name] = max(1, fed_level(name))
+                known[name] = max(1, find_level(name))
             case Keyed(name, state=s):
-                known[name] = max(1, fed_level(s))
+                known[name] = max(1, find_level(s))
             case Fixpoint(name, loops):
                 own = {n for n, f in inner.items() if f is r}
-                known[name] = max([1, *(fed_level(n, own) for n in (*own, *(x.body for x in loops)))])
+                known[name] = max([1, *(find_level(n, own) for n in (*own, *(x.body for x in loops)))])
                 known |= {loop.name: known[name] for loop in loops}
-    states = {s.name: max(1, fed_level(s.name)) for s in program.states}
+    states = {s.name: max(1, find_level(s.name)) for s in program.states}
     top = max([0, *known.values(), *states.values()])
     return [
         Level(

@@ -124,12 +124,15 @@ def part_of(program: Program, target: str) -> tuple[Relation, ...]:
 
 
 def state(s: State, labels: Labels) -> str:
-    inside = ", ".join(c.name for c in s.columns)
+    inside = ", ".join(labels.value(s.name, c.name) for c in s.columns)
     if s.dependents:
         inside += " -> " + ", ".join(c.name for c in s.dependents)
     if s.accumulators:
         inside += "; " + ", ".join(labels.value(s.name, a.name) for a in s.accumulators)
-    by = "".join(f", by {', '.join(i.columns) or 'nothing'}{' (one)' if i.single else ''}" for i in s.indexes)
+    indexes = (([labels.value(s.name, c) for c in i.columns], i.single) for i in s.indexes)
+    by = "".join(
+        f", by {', '.join(columns) or 'nothing'}{' (one)' if one else ''}" for columns, one in indexes
+    )
     return f"state {labels.of(s.name)} ({inside}){' unique' if s.unique else ''}{by}  # {s.why}"
 
 
@@ -143,10 +146,10 @@ def relation(r: Relation, labels: Labels) -> list[str]:
             where = "" if kept is None else f" kept in {labels.of(kept)}"
             return [f"on {labels.of(name)}({header(columns)}), a sum{where}"]
         case Keyed(name, columns, of, key, function):
-            each = f", for each ({', '.join(key)})" if key else ""
+            each = f", for each ({', '.join(labels.value(of, k) for k in key)})" if key else ""
             return [
                 f"on {labels.of(name)}({header(columns)}), computed from {labels.of(of)}{each}",
-                f"    {keyed(function, of, labels)}",
+                f"    {show_keyed(function, of, labels)}",
             ]
         case Fixpoint(name, loops, limit):
             bound = "" if limit is None else f", at most {limit} rounds"
@@ -159,7 +162,7 @@ def relation(r: Relation, labels: Labels) -> list[str]:
             assert_never(r)
 
 
-def keyed(f: Finalize | Windowed | Ranked, state: str, labels: Labels) -> str:
+def show_keyed(f: Finalize | Windowed | Ranked, state: str, labels: Labels) -> str:
     outputs = ", ".join(labels.term(t, state) for t in f.outputs)
     match f:
         case Finalize(_, multiplicity, scalar):
@@ -169,8 +172,10 @@ def keyed(f: Finalize | Windowed | Ranked, state: str, labels: Labels) -> str:
                 f"{c.name} = {w.function}({', '.join(map(term, w.args))})" for c, w in functions
             )
             return f"returns ({outputs}) with {inside} in order ({order(functions[0][1].order)})"
-        case Ranked(by, limit, offset):
+        case Ranked(by, limit, offset, ties=ties):
             first = "all" if limit is None else str(limit)
+            if ties != "rows":
+                return f"returns ({outputs}) of {ties} up to {first} in order ({order(by)})"
             return f"returns ({outputs}) of the first {first} after {offset} in order ({order(by)})"
         case _:
             assert_never(f)
@@ -191,7 +196,7 @@ def rule_lines(r: Rule, labels: Labels) -> list[str]:
     inside = ", ".join(show_readable(t, names) for t in r.columns)
     if r.dependents:
         inside += " -> " + ", ".join(show_readable(t, names) for t in r.dependents)
-    values = list(labels.values.get(r.into, {}).values())
+    values = labels.accumulators(r.into)
     added = "".join(
         f", {values[i] + ' ' if i < len(values) else ''}{amount(a, names)}" for i, a in enumerate(r.amounts)
     )
@@ -213,7 +218,10 @@ def step(s: Step, names: Mapping[str, str], labels: Labels) -> str:
         case Explode(collection, elements):
             return f"explode {show_readable(collection, names)} as ({header(elements)})"
         case Lookup(name, match, binds):
-            by = " and ".join(pair(c, t, c in s.null_safe, names) for c, t in match) or "nothing"
+            by = (
+                " and ".join(pair(labels.value(name, c), t, c in s.null_safe, names) for c, t in match)
+                or "nothing"
+            )
             seen = ", ".join(f"{names.get(c.name, c.name)} = {labels.value(name, n)}" for n, c in binds)
             verb = "absent from" if s.absent else "present in" if s.present else "look up"
             return (

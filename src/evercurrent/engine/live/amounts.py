@@ -2,6 +2,7 @@
 
 c[1] += amount                              integers and decimals: plain ints
 c[2] = exact_add(c[2], x, w)                floats: exact
+c[2] = exact_join(c[2], amount)             floats that were taken apart: exact
 c[3].add((x,), w)                           aggregates that are not sums
 """
 
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from evercurrent.data.exact import add as exact_add
+from evercurrent.data.exact import join as exact_join
 from evercurrent.data.types import Float
 from evercurrent.delta.aggregates import not_null
 from evercurrent.delta.program import Accumulator, Amount
@@ -43,7 +45,9 @@ class Added:
     later: bool = False
 
 
-def added(scope: Scope, namespace: Namespace, slot: int, accumulator: Accumulator, amount: Amount) -> Added:
+def write_addition(
+    scope: Scope, namespace: Namespace, slot: int, accumulator: Accumulator, amount: Amount
+) -> Added:
     """The source for one amount; locals that both an old and a new cell need are written now."""
     where = None
     if amount.where is not None:
@@ -61,7 +65,11 @@ def added(scope: Scope, namespace: Namespace, slot: int, accumulator: Accumulato
     if "None" in codes[0].guards or where == "False":
         return Added("0", "", where)  # NULL adds nothing
     value = codes[0].evaluated
-    if isinstance(accumulator.type, Float):
+    if isinstance(accumulator.type, Float) and amount.weight is None:
+        value = scope.atom(value) if where is None else value
+        namespace.define("exact_join", exact_join)
+        initial, line = value, f"{member} = exact_join({member}, {value})"
+    elif isinstance(accumulator.type, Float):
         namespace.define("exact_add", exact_add)
         initial = f"exact_add(0, {value}, {weight})"
         line = f"{member} = exact_add({member}, {value}, {weight})"

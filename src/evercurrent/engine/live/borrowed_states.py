@@ -33,7 +33,7 @@ class Lent:
     `attributes` are the names under which a thing holds the other columns (None: in another form than a row does);
     `references` are the positions of those that hold another thing, whose key stands in the row. `kin` are the tables in
     which the same things stand. `is_key` tells whether every value of a type is the key of a thing of this table, or NULL.
-    `before` gives the committed rows of the things that an open transaction has changed (None: they are new).
+    `before` returns the committed rows of the things that an open transaction has changed (None: they are new).
     """
 
     things: Sequence[Any]
@@ -84,10 +84,10 @@ class Loan(dict[Any, Any]):
     def hold(self, rows: Mapping[Any, Row | None]) -> None:
         """Show these rows, whatever the things say by now."""
         for key, row in rows.items():
-            self[key] = None if row is None else _packed([row[i] for i in self.columns], self._payload)
+            self[key] = None if row is None else _pack([row[i] for i in self.columns], self._payload)
 
 
-def _packed(values: Sequence[Any], payload: str) -> Any:
+def _pack(values: Sequence[Any], payload: str) -> Any:
     return True if payload == "true" else values[0] if payload == "value" else tuple(values)
 
 
@@ -135,15 +135,15 @@ def loans(program: Program, layouts: Mapping[str, Layout], lender: Lender | None
         if state.name in read or len(fed) != 1 or fed[0].on not in inputs:
             continue
         lent = lender.lend(fed[0].on)
-        columns = None if lent is None else _copied(state, fed[0], lent)
+        columns = None if lent is None else _find_copied(state, fed[0], lent)
         if lent is None or columns is None or layouts[state.name].others:
             continue
-        if _by_key(program, state, lent) and not _asked_meanwhile(program, state, lent, inputs):
+        if _by_key(program, state, lent) and not _may_look_up(program, state, lent, inputs):
             found[state.name] = Loan(fed[0].on, lent, columns, layouts[state.name].payload)
     return found
 
 
-def _copied(state: State, rule: Rule, lent: Lent) -> tuple[int, ...] | None:
+def _find_copied(state: State, rule: Rule, lent: Lent) -> tuple[int, ...] | None:
     """The positions of the dependents in the table, if the state is but its key and some of its columns."""
     positions = {c.name: i for i, c in enumerate(rule.binds)}
     terms = (*rule.columns, *rule.dependents)
@@ -169,7 +169,7 @@ def _by_key(program: Program, state: State, lent: Lent) -> bool:
     )
 
 
-def _asked_meanwhile(program: Program, state: State, lent: Lent, inputs: set[str]) -> bool:
+def _may_look_up(program: Program, state: State, lent: Lent, inputs: set[str]) -> bool:
     """Whether the change of a thing can lead to a lookup of the state."""
     plan = plan_for(program, [name for r in program.relations for name in (r.name,)])
     for table in lent.kin & inputs:

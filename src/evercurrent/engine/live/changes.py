@@ -1,6 +1,6 @@
 """The change of one entry of a keyed relation in a fast trigger: what the old and the new output have in common is done once.
 
-An entry that stays gives a row that goes and a row that comes, alike in the columns of its key. Rules for both rows would look
+An entry that stays makes a deleted and an inserted row, alike in the columns of its key. Rules for both rows would look
 the same things up twice, and mostly to take away what is then put back. So, for each rule:
 
     nothing that varies is read     the rows cancel: nothing
@@ -18,13 +18,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evercurrent.delta.program import WEIGHT, Finalize, Keyed, Lookup, Rule, Where
-from evercurrent.delta.terms import bound_by, read_by, terms_of
+from evercurrent.delta.terms import list_bound, read_by, terms_of
 from evercurrent.engine.live.paths import Target
 from evercurrent.engine.live.rules import Place, open_step, write_target
 from evercurrent.engine.live.runtime import index
 from evercurrent.engine.live.scope import Scope
 from evercurrent.engine.live.share import position, positional
-from evercurrent.engine.live.steps import scheduled
+from evercurrent.engine.live.steps import schedule_steps
 from evercurrent.term.emit.scope import key_of
 from evercurrent.term.nodes import Column, Term
 from evercurrent.term.walk import columns_of, substitute
@@ -65,13 +65,13 @@ def changes_of(place: Place, relation: Keyed, turn: Sequence[tuple[Rule, int]]) 
     """The rules of the relation for an entry that stays, where they can be written so."""
     written = {rule.into for rule, _ in turn}
     layouts = {name: target.layout for name, target in place.states.items()}
-    fixed = fixed_columns(relation, layouts[relation.state].state.columns)
+    fixed = find_fixed_columns(relation, layouts[relation.state].state.columns)
     found = []
     for rule, sign in turn:
         if any(isinstance(s, Lookup) and s.state in written for s in rule.steps):
             return None
-        own = positional(replace(rule, steps=tuple(scheduled(rule, layouts))))
-        change = Change(own, _varying(own, fixed))
+        own = positional(replace(rule, steps=tuple(schedule_steps(rule, layouts))))
+        change = Change(own, _find_varying(own, fixed))
         if change.cancels:
             continue
         if sign:
@@ -80,18 +80,18 @@ def changes_of(place: Place, relation: Keyed, turn: Sequence[tuple[Rule, int]]) 
     return found
 
 
-def fixed_columns(relation: Keyed, key: Sequence[Column]) -> set[int]:
+def find_fixed_columns(relation: Keyed, key: Sequence[Column]) -> set[int]:
     """The positions of the columns that are columns of the entry's key."""
     assert isinstance(relation.function, Finalize)
     names = {c.name for c in key}
     return {i for i, t in enumerate(relation.function.outputs) if isinstance(t, Column) and t.name in names}
 
 
-def _varying(rule: Rule, fixed: set[int]) -> frozenset[str]:
+def _find_varying(rule: Rule, fixed: set[int]) -> frozenset[str]:
     names = {position(i) for i in range(len(rule.binds)) if i not in fixed}
     for step in rule.steps:
         if any(c.name in names for t in read_by(step) for c in columns_of(t)):
-            names |= {c.name for c in bound_by(step)}
+            names |= {c.name for c in list_bound(step)}
     return frozenset(names)
 
 
@@ -175,8 +175,8 @@ def _switch(place: Place, change: Change, old: Sequence[str], new: Sequence[str]
     rule = change.rule
     conditions = [s.condition for s in (rule.steps[i] for i in change.steps) if isinstance(s, Where)]
     last = change.steps[-1]
-    before = [_renamed(c, change.varying, "<") for c in conditions]
-    after = [_renamed(c, change.varying, ">") for c in conditions]
+    before = [_rename(c, change.varying, "<") for c in conditions]
+    after = [_rename(c, change.varying, ">") for c in conditions]
     rest = [t for i, s in enumerate(rule.steps) if i not in change.steps for t in read_by(s)]
     outputs = terms_of(replace(rule, steps=()))
     scope = _scope(place, rule, [*rest, *before, *after, *outputs])
@@ -199,7 +199,7 @@ def _switch(place: Place, change: Change, old: Sequence[str], new: Sequence[str]
     write_target(place, scope, rule, None)
 
 
-def _renamed(term: Term, names: frozenset[str], mark: str) -> Term:
+def _rename(term: Term, names: frozenset[str], mark: str) -> Term:
     found = {c for c in columns_of(term) if c.name in names}
     return substitute(term, {c: Column(c.name + mark, c.type, c.nullable) for c in found})
 

@@ -8,27 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from evercurrent.data.zset import Row
-from evercurrent.delta.analyses.deferral import deferred, lone_rows
-from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, State
+from evercurrent.delta.analyses.deferral import find_deferrable, lone_rows
+from evercurrent.delta.program import Finalize, Fixpoint, Input, Keyed, Linear, Program, Windowed
 from evercurrent.delta.terms import terms_of
 from evercurrent.engine.live.borrowed_states import Loan
+from evercurrent.engine.live.columns import conversion, load_columns, rows_of_columns, to_storage
 from evercurrent.engine.live.emit import Emitter
-from evercurrent.engine.live.keyed import is_unit
+from evercurrent.engine.live.keyed import fails, is_unit
 from evercurrent.engine.live.layout import Layout, Storage, lay_out
 from evercurrent.engine.live.plan import plan_for, reachable
-from evercurrent.engine.live.runtime.aggregates import factory
 from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint
 from evercurrent.engine.live.runtime.journal import Entry, undo
+from evercurrent.engine.live.runtime.magnitudes import Magnitude, magnitudes
 from evercurrent.engine.live.runtime.ordered import Groups
+from evercurrent.engine.live.runtime.window_groups import WindowGroups
+from evercurrent.engine.live.storages import fresh
 from evercurrent.engine.live.triggers import Triggers
 from evercurrent.engine.live.variant import Variant
-from evercurrent.errors import EvercurrentError
+from evercurrent.errors import stops_anywhere
 from evercurrent.term.emit.load import forget, load
 from evercurrent.term.failing import can_fail
-from evercurrent.term.walk import columns_of
+
+if TYPE_CHECKING:
+    from evercurrent.engine.columnar.program import ColumnProgram
 
 Phase = Literal["settled", "moving", "ahead"]
 """Settled: as committed. Moving: a transaction, or what undoes it, is under way or was stopped. Ahead: it is applied, and neither
@@ -41,7 +46,8 @@ class Kept:
 
     storages: dict[str, Storage] = field(default_factory=dict)
     fixpoints: dict[str, LiveFixpoint] = field(default_factory=dict)
-    groups: dict[str, Groups] = field(default_factory=dict)
+    groups: dict[str, Groups | WindowGroups] = field(default_factory=dict)
+    magnitudes: dict[str, Magnitude] = field(default_factory=dict)
 
 
 class Core:
@@ -67,32 +73,36 @@ class Core:
         }
         self.loans = [s.loan for s in self.storages.values() if s.loan is not None]
         self.phase: Phase = "settled"
-        self.groups: dict[str, Groups] = {}
+        self.columns: ColumnProgram | None = None
+        """The states as columns; the dictionaries are of no account then."""
+        self.unfit = False  # whether the program was found to need rows
+        self.is_small = False  # whether the transaction over columns is a small one
+        self.small_seconds = 0.0  # how long small transactions over columns have taken
+        self.pinned = False  # whether compiled functions were given out, which change the dictionaries
+        self.groups: dict[str, Groups | WindowGroups] = {}
         for r in program.relations:
             if isinstance(r, Keyed) and not isinstance(r.function, Finalize):
                 groups = kept.groups.get(r.name)
                 if groups is None:
-                    groups = Groups(r, self.storages[r.state])
+                    kind = WindowGroups if isinstance(r.function, Windowed) else Groups
+                    groups = kind(r, self.storages[r.state])
                     groups.refill()
                 self.groups[r.name] = groups
         self.journal: list[Entry] = []
         self.emitter = Emitter(
             program, self.storages, self.groups, self.fixpoints, self.journal, hybrid=hybrid
         )
+        self.magnitudes = magnitudes(program.bounds, kept.magnitudes)
+        self.emitter.namespace.magnitudes = self.magnitudes
         numbers, objects = self.emitter.numbers, self.emitter.namespace.objects
-        waiting = deferred(program, hybrid, ())
+        waiting = find_deferrable(program, hybrid, ())
         self.waiting: list[dict[Any, Any]] = [objects[f"t{numbers[name]}"] for name in sorted(waiting)]
         """The touched keys of relations whose stages can wait."""
         lone = lone_rows(program) - waiting
         self.lone: list[dict[Any, Any]] = [objects[f"t{numbers[name]}"] for name in sorted(lone)]
         """Those of relations that only the fast triggers let wait."""
         self.files: list[str] = []
-        self.listed = {
-            name
-            for r in program.relations
-            for name in ([loop.name for loop in r.loops] if isinstance(r, Fixpoint) else [r.name])
-            if not isinstance(r, Input) and not (isinstance(r, Linear) and r.state is None)
-        }
+        self.listed = find_listable(program)
         # Outputs that can fail (a sum out of its range) are found within the transaction, not when they are read.
         self.fallible = frozenset(
             r.name
@@ -101,6 +111,10 @@ class Core:
             and isinstance(r.function, Finalize)
             and fails(r.function, self.storages[r.state].layout.state)
         )
+        self._forget_code()
+
+    def _forget_code(self) -> None:
+        """Begins without generated functions."""
         self._variants: dict[tuple[frozenset[str], bool], Variant] = {}
         self._asked: frozenset[str] | None = None
         self._transactions: Variant | None = None
@@ -173,7 +187,7 @@ class Core:
 
     def is_quiet(self, table: str) -> bool:
         """Whether the change of a row updates nothing outside a transaction: all that reads the table borrows it."""
-        return not self.emitter.moving(plan_for(self.program, frozenset()).rules.get(table, ()))
+        return not self.emitter.select_updating(plan_for(self.program, frozenset()).rules.get(table, ()))
 
     def may_fail(self, table: str) -> bool:
         """Whether a row of the table can make some rule or output fail while it is processed."""
@@ -214,6 +228,37 @@ class Core:
         for file in self.files:
             forget(file)
 
+    # --- rows and columns ----------------------------------------------------------------------------------
+
+    def to_rows(self) -> None:
+        """Makes the dictionaries hold the states. An undo of the open transaction returns to the columns. Idempotent."""
+        made = self.columns
+        if made is None:
+            return
+        if self.phase != "settled":
+            self.journal.append((restore_columns, self, made))
+        with conversion.measure(sum(s.size for s in made.states.values())):
+            for name, storage in self.storages.items():
+                to_storage(made.states[name], storage, made.pools)
+        for groups in self.groups.values():
+            groups.refill()
+        self.columns, self.small_seconds = None, 0.0
+
+    def to_columns(self) -> ColumnProgram | None:
+        """Makes columns hold the states, if the program can run over columns and nobody holds compiled functions."""
+        if self.columns is not None or self.pinned or self.loans or self.fixpoints or self.unfit:
+            return self.columns
+        self.flush()
+        made = load_columns(self.program, self.storages)
+        if made is None:
+            self.unfit = True
+            return None
+        made.begun = True
+        self.columns = made
+        for storage in self.storages.values():
+            storage.clear()
+        return made
+
     # --- transactions --------------------------------------------------------------------------------------
 
     def start(self) -> None:
@@ -226,6 +271,8 @@ class Core:
         """Takes back what the journal says. Idempotent; until it has come to its end, `phase` says so."""
         self.phase = "moving"
         undo(self.journal)
+        if self.columns is not None:
+            self.columns.undo()
         self._forget_deltas()
         self.let_go()
         if repairing:
@@ -271,7 +318,7 @@ class Core:
             self._forget_deltas()
             if not settled:
                 self.let_go()
-            if not isinstance(error, EvercurrentError):
+            if stops_anywhere(error):
                 self.repair()
             self.phase = phase
             raise
@@ -282,7 +329,10 @@ class Core:
         self.phase = phase
 
     def repair(self) -> None:
-        """Rebuilds what is derived from the dictionaries."""
+        """Rebuilds what is derived from the dictionaries, or from the arrays."""
+        if self.columns is not None:
+            self.columns.repair()
+            return
         for groups in self.groups.values():
             groups.refill()
         for storage in self.storages.values():
@@ -296,10 +346,14 @@ class Core:
     # --- reading -------------------------------------------------------------------------------------------
 
     def rows(self, relation: str) -> Iterator[tuple[Row, int]]:
+        found = rows_of_columns(self.columns, relation)
+        if found is not None:
+            return found
+        self.to_rows()
         for r in self.program.relations:
             match r:
                 case Keyed(name) if name == relation:
-                    return self._keyed_rows(r)
+                    return self._list_keyed_rows(r)
                 case Linear(name, _, str(state)) if name == relation:
                     storage = self.storages[state]
                     return ((row, storage.weight(payload)) for row, payload in storage.entries())
@@ -309,7 +363,7 @@ class Core:
                             return counted.rows()
         raise KeyError(relation)
 
-    def _keyed_rows(self, r: Keyed) -> Iterator[tuple[Row, int]]:
+    def _list_keyed_rows(self, r: Keyed) -> Iterator[tuple[Row, int]]:
         if r.name in self.groups:
             return self.groups[r.name].rows()
         self._load_finalizers()
@@ -321,6 +375,21 @@ class Core:
         return (pair for pair in outputs if pair is not None)
 
 
+def find_listable(program: Program) -> set[str]:
+    """The relations whose rows can be listed."""
+    return {
+        name
+        for r in program.relations
+        for name in ([loop.name for loop in r.loops] if isinstance(r, Fixpoint) else [r.name])
+        if not isinstance(r, Input) and not (isinstance(r, Linear) and r.state is None)
+    }
+
+
+def restore_columns(core: Core, made: ColumnProgram) -> None:
+    """Lets the columns, not the dictionaries, hold the states again."""
+    core.columns = made
+
+
 def restore(table: dict[Any, Any], content: dict[Any, Any]) -> None:
     """Put back what was noted in a table."""
     table.clear()
@@ -329,36 +398,3 @@ def restore(table: dict[Any, Any], content: dict[Any, Any]) -> None:
 
 def unread(*columns: Any) -> None:
     """The trigger of a table that no view reads."""
-
-
-FAILING = frozenset(("single", "sum", "avg"))
-"""Aggregates whose reading can fail: two rows in a scalar subquery, a sum out of its range."""
-
-
-def fails(function: Finalize, state: State) -> bool:
-    """Whether finding the output of an entry can fail."""
-    terms = (*function.outputs, function.multiplicity)
-    read = {c.name for t in terms for c in columns_of(t)}
-    bags = {a.name for a in state.accumulators if a.aggregate is not None and a.aggregate.function in FAILING}
-    return bool(read & bags) or any(can_fail(t) for t in terms)
-
-
-def fresh(layout: Layout) -> Storage:
-    """An empty storage; a scalar aggregate's has its one entry."""
-    storage = Storage(layout)
-    if layout.permanent:
-        state = layout.state
-        cell: list[Any] = [] if state.unique else [0]
-        cell += [None for _ in state.dependents]
-        cell += [0 if a.aggregate is None else factory(a.aggregate)() for a in state.accumulators]
-        storage.paths[0][()] = cell
-    return storage
-
-
-def moved(storage: Storage, layout: Layout) -> Storage:
-    """The same entries in another layout: a scalar aggregate's one entry comes with it, or goes if it is of no weight."""
-    other = fresh(layout)
-    for columns, payload in storage.entries():
-        if layout.permanent or storage.weight(payload):
-            other.insert(columns, storage.parts(payload))
-    return other

@@ -17,9 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from evercurrent.delta.analyses.deferral import deferred, lone_rows
+from evercurrent.delta.analyses.deferral import find_deferrable, lone_rows
 from evercurrent.delta.analyses.labels import Labels
 from evercurrent.delta.analyses.loops import delta_names, inside
+from evercurrent.delta.analyses.rule_order import in_turn
 from evercurrent.delta.program import (
     Finalize,
     Fixpoint,
@@ -28,17 +29,16 @@ from evercurrent.delta.program import (
     Linear,
     Lookup,
     Program,
-    Ranked,
     Relation,
     Rule,
+    Windowed,
 )
-from evercurrent.engine.live.changes import fixed_columns
+from evercurrent.engine.live.changes import find_fixed_columns
 from evercurrent.engine.live.keyed import is_small, is_unit, write_finalizer
 from evercurrent.engine.live.layout import Layout, Storage
 from evercurrent.engine.live.paths import Split, Target, Touch
 from evercurrent.engine.live.plan import (
     Plan,
-    in_turn,
     loops_of,
     only_inside,
     outside,
@@ -46,9 +46,10 @@ from evercurrent.engine.live.plan import (
     reachable,
 )
 from evercurrent.engine.live.rules import Place, Sink, write_rules
-from evercurrent.engine.live.runtime.deltas import difference, gather, signed
+from evercurrent.engine.live.runtime.deltas import deletions_first, gather
 from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint, LoopRules, empty
 from evercurrent.engine.live.runtime.ordered import Groups
+from evercurrent.engine.live.runtime.window_groups import WindowGroups
 from evercurrent.term.emit.scope import Locals
 from evercurrent.term.emit.writer import Namespace, Writer, remark
 from evercurrent.term.function_table import NAMES
@@ -60,7 +61,7 @@ class Emitter:
 
     program: Program
     storages: Mapping[str, Storage]
-    groups: Mapping[str, Groups]
+    groups: Mapping[str, Groups | WindowGroups]
     fixpoints: Mapping[str, LiveFixpoint]
     journal: list[Any]
     namespace: Namespace = field(default_factory=Namespace)
@@ -81,8 +82,7 @@ class Emitter:
         objects = self.namespace
         for name, value in NAMES.items():
             objects.define(name, value)
-        objects.define("signed", signed)
-        objects.define("difference", difference)
+        objects.define("deletions_first", deletions_first)
         objects.define("gather", gather)
         objects.define("J", self.journal)
         objects.define("journal", self.journal.append)
@@ -157,7 +157,7 @@ class Emitter:
         for name, rules in plan.rules.items():
             if rules:
                 pieces[name] = self._run(plan, name, rules, journal)
-        waiting = deferred(self.program, self.hybrid, watched)
+        waiting = find_deferrable(self.program, self.hybrid, watched)
         derived = [r for r in self.program.relations if not isinstance(r, Input) and self._moves(plan, r)]
         for r in derived:
             pieces[r.name] = pieces.get(r.name, "") + self._stage(plan, r, watched, journal)
@@ -178,7 +178,7 @@ class Emitter:
         """
         plan = plan_for(self.program, checked)
         self.checked = frozenset(n for n in checked if not plan.rules.get(n))
-        waiting = deferred(self.program, self.hybrid, ()) | lone_rows(self.program)
+        waiting = find_deferrable(self.program, self.hybrid, ()) | lone_rows(self.program)
         moved = {r.name for name in waiting for r in reachable(plan, name)[0]}
         stages = [r for r in self.program.relations if r.name in moved and self._moves(plan, r)]
         if any(isinstance(r, Fixpoint) for r in stages):
@@ -237,7 +237,7 @@ class Emitter:
                 n = self.numbers[r.name]
                 key = tuple(storage.layout.position(k) for k in r.key)
                 if r.name in self.groups:
-                    groups.append((f"g{n}", key))
+                    groups.append((f"g{n}", key, isinstance(r.function, Windowed)))
                 if r.name not in plan.followed:
                     continue
                 if r.name in self.checked:
@@ -246,9 +246,10 @@ class Emitter:
                     into = (f"{alone[r.name]}_old", f"{alone[r.name]}_new") if r.name in alone else None
                     split = self.split(r, alone[r.name]) if r.name in alone else None
                     touches.append(Touch(f"output_{n}", f"t{n}", True, (), into, r, split=split))
+                elif isinstance(r.function, Windowed):
+                    touches.append(Touch(f"g{n}.note", f"t{n}", False, key, by_row=True))
                 else:
-                    matters = f"g{n}.matters" if isinstance(r.function, Ranked) else ""
-                    touches.append(Touch(f"group_{n}", f"t{n}", False, key, matters=matters))
+                    touches.append(Touch(f"group_{n}", f"t{n}", False, key, matters=f"g{n}.matters"))
             loan = storage.loan if fast else None
             found[name] = Target(
                 storage.layout, self.states[name], tuple(touches), tuple(groups), journal, loan
@@ -308,7 +309,7 @@ class Emitter:
         if name in watched:
             w.line(f"gather(out, {n}, delta)")
         if plan.rules.get(name):
-            w.line(f"run_{n}(signed(delta))")
+            w.line(f"run_{n}(deletions_first(delta))")
 
     def _write_changes(self, w: Writer, r: Keyed) -> None:
         """f(new) - f(old) for the touched keys, into `delta`."""
@@ -321,7 +322,7 @@ class Emitter:
             return
         if not isinstance(r.function, Finalize):
             with w.block(f"for key, old in t{n}.items():"):
-                w.line(f"difference(group_{n}(key), old, delta)")
+                w.line(f"g{n}.change(key, old, delta)")
             return
         layout = self.storages[r.state].layout
         home = self.states[r.state][0]
@@ -369,7 +370,7 @@ class Emitter:
 
     # --- what fast triggers leave out -----------------------------------------------------------------------
 
-    def moving(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    def select_updating(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
         """Without those that add to borrowed states: outside a transaction these need no update."""
         return tuple(r for r in rules if r.into not in self.storages or self.storages[r.into].loan is None)
 
@@ -394,4 +395,4 @@ class Emitter:
         if not is_small(r):
             return None
         key = self.storages[r.state].layout.state.columns
-        return Split(local, len(r.columns), frozenset(fixed_columns(r, key)))
+        return Split(local, len(r.columns), frozenset(find_fixed_columns(r, key)))

@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from evercurrent.data.types import BIGINT
-from evercurrent.delta.program import WEIGHT, Finalize, Keyed
+from evercurrent.delta.program import WEIGHT, Finalize, Keyed, State
 from evercurrent.engine.live.layout import Layout
 from evercurrent.engine.live.reads import Entry, read
 from evercurrent.engine.live.scope import Scope
 from evercurrent.term.emit.scope import Locals, tuple_of
 from evercurrent.term.emit.writer import Namespace, Writer
+from evercurrent.term.failing import can_fail
 from evercurrent.term.nodes import Case, Column, Literal, Term
-from evercurrent.term.walk import nodes
+from evercurrent.term.walk import columns_of, nodes
 
 
 def condition_of(multiplicity: Term) -> Term | None:
@@ -113,3 +114,15 @@ def write_finalizer(writer: Writer, namespace: Namespace, name: str, relation: K
 
         write_output(writer, namespace, Locals(), relation, entry, give)
         writer.line("return None")
+
+
+FAILING = frozenset(("single", "sum", "avg"))
+"""Aggregates whose reading can fail: two rows in a scalar subquery, a sum out of its range."""
+
+
+def fails(function: Finalize, state: State) -> bool:
+    """Whether finding the output of an entry can fail."""
+    terms = (*function.outputs, function.multiplicity)
+    read = {c.name for t in terms for c in columns_of(t)}
+    bags = {a.name for a in state.accumulators if a.aggregate is not None and a.aggregate.function in FAILING}
+    return bool(read & bags) or any(can_fail(t) for t in terms)

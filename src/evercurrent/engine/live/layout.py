@@ -117,19 +117,19 @@ def lay_out(program: Program) -> dict[str, Layout]:
             if isinstance(step, Lookup):
                 _want(looked_up, states[step.state], [name for name, _ in step.match], False)
     keyed = {
-        r.state: r for r in sorted(_keyed(program), key=_is_scalar)
+        r.state: r for r in sorted(_list_keyed(program), key=_is_scalar)
     }  # of several readers a scalar one counts
-    weighed = _weighed(program)
+    weighed = _find_weighed(program)
     return {
         s.name: replace(_choose(s, looked_up[s.name], keyed.get(s.name)), weighed=s.name in weighed)
         for s in program.states
     }
 
 
-def _weighed(program: Program) -> set[str]:
+def _find_weighed(program: Program) -> set[str]:
     """The states of which somebody may read a weight: all but those that only scalar aggregates without a count read."""
     readers: dict[str, list[Keyed]] = {}
-    for r in _keyed(program):
+    for r in _list_keyed(program):
         readers.setdefault(r.state, []).append(r)
     asked = {s.state for rule in rules_of(program) for s in rule.steps if isinstance(s, Lookup)}
     return {
@@ -147,7 +147,7 @@ def _reads_weight(r: Keyed) -> bool:
             return True
 
 
-def _keyed(program: Program) -> Iterator[Keyed]:
+def _list_keyed(program: Program) -> Iterator[Keyed]:
     return (r for r in program.relations if isinstance(r, Keyed))
 
 
@@ -227,6 +227,22 @@ class Storage:
                 columns = dict(zip(home.key + home.rest, keys + rests, strict=True))
                 yield tuple(columns[i] for i in range(len(columns))), payload
 
+    def whole_rows(self, key: tuple[int, ...]) -> Iterator[tuple[Any, tuple[Any, ...], int]]:
+        """Every entry as its key (one column bare, several as a tuple), its columns with the dependents, and its weight."""
+        state = self.layout.state
+        first = 0 if state.unique else 1
+        for columns, payload in self.entries():
+            row = columns
+            match self.layout.payload:
+                case "value":
+                    row = (*columns, payload)
+                case "tuple":
+                    row = columns + payload
+                case "cell":
+                    row = columns + tuple(payload[first : first + len(state.dependents)])
+            found = columns[key[0]] if len(key) == 1 else tuple(columns[i] for i in key)
+            yield found, row, 1 if state.unique else self.weight(payload)
+
     def __len__(self) -> int:
         if self.layout.home.kind != "bucket":
             return len(self.paths[0])
@@ -264,6 +280,40 @@ class Storage:
             else:
                 put(table, key, rest_of(path, fields), payload)
 
+    def clear(self) -> None:
+        """Leaves no entries; the one that always stays is not looked at."""
+        if not self.layout.permanent:
+            for table in self.paths:
+                table.clear()
+
+    def load(self, columns: Sequence[list[Any]], parts: Sequence[list[Any]], size: int) -> None:
+        """Makes these the only entries, given as lists of their columns and parts."""
+        if self.layout.permanent:
+            self.paths[0][()][:] = [part[0] for part in parts]
+            return
+        match self.layout.payload:
+            case "true":
+                payloads: list[Any] = [True] * size
+            case "count" | "value":
+                payloads = list(parts[0])
+            case "tuple":
+                payloads = list(zip(*parts, strict=True))
+            case _:
+                payloads = list(map(list, zip(*parts, strict=True)))
+        first = 0 if self.layout.state.unique else 1
+        fields = [*columns, *parts[first : first + len(self.layout.state.dependents)]]
+        for path, table in zip(self.layout.paths, self.paths, strict=True):
+            table.clear()
+            keys = lists_of(fields, path.key, size)
+            if path.kind == "flat":
+                table.update(zip(keys, payloads, strict=True))
+            elif path.kind == "single":
+                rests = lists_of(fields, path.rest, size)
+                table.update(zip(keys, zip(rests, payloads, strict=True), strict=True))
+            else:
+                for key, rest, payload in zip(keys, lists_of(fields, path.rest, size), payloads, strict=True):
+                    put(table, key, rest, payload)
+
     def weight(self, payload: Any) -> int:
         if self.layout.state.unique:
             return 1
@@ -278,3 +328,10 @@ def key_of(path: Path, row: Sequence[Any]) -> Any:
 
 def rest_of(path: Path, row: Sequence[Any]) -> Any:
     return row[path.rest[0]] if len(path.rest) == 1 else tuple(row[i] for i in path.rest)
+
+
+def lists_of(fields: Sequence[list[Any]], positions: Sequence[int], size: int) -> Iterable[Any]:
+    """For each entry its fields at these positions: the bare value of one, a tuple of several."""
+    if len(positions) == 1:
+        return fields[positions[0]]
+    return zip(*(fields[i] for i in positions), strict=True) if positions else [()] * size

@@ -34,11 +34,12 @@ class Split:
 class Touch:
     """A keyed relation that follows a state.
 
-    `function` gives the old output (if it is empty, only the key is noted): of an entry (`entry`: called with its key and payload) or of a group (called with
+    `function` returns the old output (if it is empty, only the key is noted): of an entry (`entry`: called with its key and payload) or of a group (called with
     the group's key, whose columns are at `key`). `table` collects them by key; with `into` the outputs before and after
     go into two locals instead, since only one entry is touched, and the function of `relation` is written in line; with
     `split` the locals only tell that there is an output, and its columns are in locals of their own.
-    `matters`, if given, tells whether a change of the group by a row can change its output at all.
+    `matters`, if given, tells whether a change of the group by a row can change its output at all. With `by_row` the function
+    is called with the table, the group's key and the row, and notes the row's weight.
     """
 
     function: str
@@ -49,11 +50,14 @@ class Touch:
     relation: Keyed | None = None
     matters: str = ""
     split: Split | None = None
+    by_row: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """A state as rules write to it: its dictionaries' identifiers, what follows it, and its sorted groups.
+
+    A group is its identifier, the places of its key, and whether it keeps the weights of rows.
 
     `loan`: it is not kept, and lookups read the things themselves.
     """
@@ -61,7 +65,7 @@ class Target:
     layout: Layout
     names: tuple[str, ...]
     touches: tuple[Touch, ...] = ()
-    groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    groups: tuple[tuple[str, tuple[int, ...], bool], ...] = ()
     journal: bool = False
     loan: Loan | None = None
 
@@ -111,19 +115,38 @@ class Paths:
         for name, path in zip(self.target.names[1:], self.layout.others, strict=True):
             self.drop(name, path)
 
-    def enter_groups(self, dependents: str) -> None:
+    def enter_groups(self, dependents: str, weight: str = "1") -> None:
+        """Puts the row of a new entry into the sorted groups."""
         self._move_groups("enter", "leave", dependents)
+        self.weigh_groups(dependents, weight, "0")
 
-    def leave_groups(self, dependents: str) -> None:
+    def leave_groups(self, dependents: str, weight: str = "1") -> None:
+        """Takes the row of an entry, which has this weight, out of the sorted groups."""
         self._move_groups("leave", "enter", dependents)
+        self.weigh_groups(dependents, "0", weight)
+
+    def weigh_groups(self, dependents: str, weight: str, old: str) -> None:
+        """Gives the row of an entry another weight, in the groups that keep weights."""
+        for group, key, weighed in self.target.groups:
+            if not weighed:
+                continue
+            row, group_key = self._group_row(dependents, key)
+            if self.target.journal:
+                self.w.line(f"journal(({group}.put_back, {group_key}, ({row}, {old})))")
+            self.w.line(f"{group}.place({group_key}, {row}, {weight})")
 
     def _move_groups(self, verb: str, inverse: str, dependents: str) -> None:
-        """Sorted groups hold the rows of entries: columns, then dependents."""
-        for group, key in self.target.groups:
-            row = tuple_of(self.columns)
-            if self.layout.state.dependents:
-                row = f"{row} + {dependents}"
-            group_key = key_of(self.columns[i] for i in key)
+        for group, key, weighed in self.target.groups:
+            if weighed:
+                continue
+            row, group_key = self._group_row(dependents, key)
             if self.target.journal:
                 self.w.line(f"journal(({group}.{inverse}, {group_key}, {row}))")
             self.w.line(f"{group}.{verb}({group_key}, {row})")
+
+    def _group_row(self, dependents: str, key: tuple[int, ...]) -> tuple[str, str]:
+        """The row of an entry as groups hold it, columns and then dependents, and the group's key."""
+        row = tuple_of(self.columns)
+        if self.layout.state.dependents:
+            row = f"{row} + {dependents}"
+        return row, key_of(self.columns[i] for i in key)

@@ -97,6 +97,12 @@ class _Reader:
             elif fields[i].name in self.wanted or i not in self.path.key:
                 source = scope.atom(source)
             self.sources[i] = source
+        for name, term in self.step.match:  # a column that is matched twice: both terms must be equal
+            i = self.layout.position(name)
+            if terms[i] is not term:
+                first, other = scope.atom(self.sources[i]), scope.atom(scope.value(term))
+                self.sources[i] = first
+                self.guards.append(same(first, other, fields[i]))
 
     # --- one entry at most ---------------------------------------------------------------------------------
 
@@ -119,7 +125,7 @@ class _Reader:
         return tests
 
     def _payload(self, condition: str = "") -> str:
-        """Write the search for the one entry that has all columns; gives the local that holds its payload or None."""
+        """Write the search for the one entry that has all columns; returns the local that holds its payload or None."""
         w, scope, path = self.w, self.scope, self.path
         payload = scope.fresh()
         unless = f" if {condition} else None" if condition else ""
@@ -200,7 +206,10 @@ class _Reader:
     def _absent(self) -> None:
         """A row stays if nothing matches."""
         w, layout = self.w, self.layout
-        unknown = [g.replace(" is not None", " is None") for g in self.guards]
+        unknown = [
+            g.replace(" is not None", " is None") if g.endswith(" is not None") else f"not ({g})"
+            for g in self.guards
+        ]
         if not self.sources:
             w.open(f"if not {self.name}_cell[0]:" if layout.permanent else f"if not {self.name}:")
         elif self._complete and (self.path.kind != "flat" or self._extra("")):

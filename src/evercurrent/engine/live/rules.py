@@ -23,7 +23,7 @@ from evercurrent.engine.live.paths import Target
 from evercurrent.engine.live.reads import enter
 from evercurrent.engine.live.scope import Scope
 from evercurrent.engine.live.share import Branch, Chain, position, positional, share
-from evercurrent.engine.live.steps import scheduled
+from evercurrent.engine.live.steps import schedule_steps
 from evercurrent.engine.live.writes import Addition
 from evercurrent.errors import InternalError
 from evercurrent.term.emit.scope import Locals, tuple_of
@@ -37,8 +37,8 @@ from evercurrent.term.walk import columns_of
 class Sink:
     """A linear relation: `table` collects its rows with their weights; `single`: its only row goes into that local.
 
-    `listed`: the table is a list of (row, weight), one for each derivation, because a derivation that goes must not be
-    hidden by one that comes.
+    `listed`: the table is a list of (row, weight), one for each derivation, because a deleted derivation must not be
+    hidden by an inserted one.
     """
 
     table: str
@@ -116,7 +116,7 @@ def wants_row(rule: Rule) -> bool:
 
 def _chain(rule: Rule, sign: int, layouts: Mapping[str, Layout]) -> Chain:
     """The rule as a chain of steps; one that reads the state it adds to is written apart."""
-    own = positional(replace(rule, steps=tuple(scheduled(rule, layouts))))
+    own = positional(replace(rule, steps=tuple(schedule_steps(rule, layouts))))
     alone = any(isinstance(s, Lookup) and s.state == rule.into for s in rule.steps)
     return Chain(own, sign, alone)
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from evercurrent.delta.analyses.rule_order import sign_of
 from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule, Step, Where
-from evercurrent.engine.live.plan import sign_of
 from evercurrent.term.nodes import Column, Term
 from evercurrent.term.walk import substitute
 

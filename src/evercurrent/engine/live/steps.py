@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evercurrent.delta.program import WEIGHT, Explode, Lookup, Rule, Step
-from evercurrent.delta.terms import bound_by, read_by
+from evercurrent.delta.terms import list_bound, read_by
 from evercurrent.engine.live.layout import Layout
 from evercurrent.term.failing import can_fail
 from evercurrent.term.nodes import Call, Column, Literal, Term
@@ -14,14 +14,14 @@ from evercurrent.term.walk import columns_of
 # --- the order of steps ------------------------------------------------------------------------------------
 
 
-def scheduled(rule: Rule, layouts: Mapping[str, Layout]) -> list[Step]:
+def schedule_steps(rule: Rule, layouts: Mapping[str, Layout]) -> list[Step]:
     """The steps, with what cannot fan out moved before what can, as far as its columns allow.
 
     Joins and filters commute. What might fail is not moved: a row that is filtered out must not fail.
     """
     done: list[Step] = []
     waiting = list(rule.steps)
-    needs = {id(s): _needed_to_move(s, layouts) for s in waiting}
+    needs = {id(s): _find_needed(s, layouts) for s in waiting}
     bound = {c.name for c in rule.binds} | {rule.weight.name}
     while waiting:
         step = waiting[0]
@@ -29,11 +29,11 @@ def scheduled(rule: Rule, layouts: Mapping[str, Layout]) -> list[Step]:
             step = next((s for s in waiting if (n := needs[id(s)]) is not None and n <= bound), step)
         waiting = [s for s in waiting if s is not step]
         done.append(step)
-        bound |= {c.name for c in bound_by(step)}
+        bound |= {c.name for c in list_bound(step)}
     return done
 
 
-def _needed_to_move(step: Step, layouts: Mapping[str, Layout]) -> set[str] | None:
+def _find_needed(step: Step, layouts: Mapping[str, Layout]) -> set[str] | None:
     """The columns that a step needs before it can run earlier than its place; None if it has to stay there."""
     terms = read_by(step)
     if step_fans_out(step, layouts) or any(map(can_fail, terms)):

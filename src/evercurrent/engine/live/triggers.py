@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evercurrent.data.types import contains_float
-from evercurrent.delta.analyses.deferral import deferred, lone_rows
+from evercurrent.delta.analyses.deferral import find_deferrable, lone_rows
+from evercurrent.delta.analyses.rule_order import in_turn
 from evercurrent.delta.program import Fixpoint, Input, Keyed, Relation, Rule
 from evercurrent.engine.live.changes import changes_of, write_changes
 from evercurrent.engine.live.keyed import is_unit
 from evercurrent.engine.live.paths import Split
-from evercurrent.engine.live.plan import Plan, in_turn, plan_for, reachable
+from evercurrent.engine.live.plan import Plan, plan_for, reachable
 from evercurrent.engine.live.reads import same
 from evercurrent.engine.live.rules import Given, Place, wants_row, write_rules
 from evercurrent.engine.live.steps import constant_count, fans_out
@@ -48,9 +49,11 @@ class Triggers:
         """
         plan = plan_for(self.emitter.program, frozenset())
         self.emitter.checked = frozenset()
-        waiting = deferred(self.emitter.program, self.emitter.hybrid, ()) | lone_rows(self.emitter.program)
+        waiting = find_deferrable(self.emitter.program, self.emitter.hybrid, ()) | lone_rows(
+            self.emitter.program
+        )
         moved, rules = reachable(plan, name, waiting)
-        own = self.emitter.moving(plan.rules.get(name, ()))
+        own = self.emitter.select_updating(plan.rules.get(name, ()))
         direct = self.emitter.direct(plan)
         single = {n: local for n, local in self._single(moved, own, rules, sign).items() if n not in direct}
         # What is written here goes straight into the rows; what stages write still gathers.

@@ -12,7 +12,7 @@ from typing import Any
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Input
 from evercurrent.engine.live.emit import Emitter
-from evercurrent.engine.live.runtime.deltas import signed
+from evercurrent.engine.live.runtime.deltas import deletions_first
 
 Run = Callable[[Iterable[tuple[Row, int]]], None]
 
@@ -56,7 +56,7 @@ class Variant:
             ((name, delta),) = changes.items()
             run, finish = self.alone.get(name, NOTHING)
             if run is not None and delta.weights:
-                run(signed(delta.weights) if len(delta.weights) > 1 else delta.weights.items())
+                run(deletions_first(delta.weights) if len(delta.weights) > 1 else delta.weights.items())
                 finish()
         else:
             parts = changes
@@ -66,14 +66,14 @@ class Variant:
                 if run is not None and name in parts:
                     run([item for item in parts[name].weights.items() if item[1] < 0])
             for name, rows in together.items():
-                self.run(name, signed(rows))
+                self.run(name, deletions_first(rows))
             for name, run in self.inputs:
                 if run is not None and name in parts:
                     run([item for item in parts[name].weights.items() if item[1] > 0])
             self.finish()
-        return {name: self._moved(n, name, changes, given) for n, name, given in self.watched}
+        return {name: self._run_rules(n, name, changes, given) for n, name, given in self.watched}
 
-    def _moved(self, n: int, name: str, changes: dict[str, ZSet], given: bool) -> ZSet:
+    def _run_rules(self, n: int, name: str, changes: dict[str, ZSet], given: bool) -> ZSet:
         delta = ZSet()
         if given:
             return changes.get(name, delta)

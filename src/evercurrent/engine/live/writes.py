@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from evercurrent.delta.program import Rule
-from evercurrent.engine.live.amounts import Added, added, write_amounts
+from evercurrent.engine.live.amounts import Added, write_addition, write_amounts
 from evercurrent.engine.live.keyed import is_small, write_output
 from evercurrent.engine.live.paths import Paths, Target, Touch
 from evercurrent.engine.live.reads import Entry, same
@@ -131,10 +131,13 @@ class Addition:
             w.line(f"{name}[{key}] = {new}")
             if self.target.groups:
                 with w.block(f"if {old} is None:"):
-                    self.paths.enter_groups("()")
+                    self.paths.enter_groups("()", new)
+                if any(weighed for _, _, weighed in self.target.groups):
+                    with w.block("else:"):
+                        self.paths.weigh_groups("()", new, str(old))
         with w.block("else:"):
             w.line(f"{name}.pop({key}, None)")
-            self.paths.leave_groups("()")
+            self.paths.leave_groups("()", f"{old} or 0")
         self._after(f"{new} or None")
 
     def _write_unique(self) -> None:
@@ -214,6 +217,7 @@ class Addition:
                 w.line(f"{total} = {_plus(f'{cell}[0] + {self.count}')}")
                 with w.block(f"if {total}:"):
                     self._remember_cell(cell)
+                    self.paths.weigh_groups(tuple_of(self._cell_dependents(cell)), total, f"{cell}[0]")
                     w.line(f"{cell}[0] = {total}")
                     write_amounts(w, amounts, cell, self.target.journal)
                 with w.block("else:"):
@@ -260,7 +264,7 @@ class Addition:
             self.paths.put(self.name, self.layout.home, cell)
         write_amounts(w, [a for a in amounts if a.later], cell, journal=False)
         self.paths.put_others(cell)
-        self.paths.enter_groups(tuple_of(dependents))
+        self.paths.enter_groups(tuple_of(dependents), "1" if self.layout.state.unique else self.count)
 
     def _remove_cell(self, cell: str) -> None:
         w = self.w
@@ -271,17 +275,20 @@ class Addition:
         else:
             self.paths.drop(self.name, self.layout.home)
         self.paths.drop_others()
-        first = 0 if self.layout.state.unique else 1
         self.paths.leave_groups(
-            tuple_of(f"{cell}[{first + i}]" for i in range(len(self.layout.state.dependents)))
+            tuple_of(self._cell_dependents(cell)), "1" if self.layout.state.unique else f"{cell}[0]"
         )
         if self._compared:
             w.line(f"{cell} = None")
 
+    def _cell_dependents(self, cell: str) -> list[str]:
+        first = 0 if self.layout.state.unique else 1
+        return [f"{cell}[{first + i}]" for i in range(len(self.layout.state.dependents))]
+
     def _amounts(self) -> list[Added]:
         slots = self.layout.slots()
         pairs = zip(self.layout.state.accumulators, self.rule.amounts, strict=True)
-        return [added(self.scope, self.namespace, slots[a.name], a, amount) for a, amount in pairs]
+        return [write_addition(self.scope, self.namespace, slots[a.name], a, amount) for a, amount in pairs]
 
     # --- indexes and groups --------------------------------------------------------------------------------
 
@@ -329,6 +336,9 @@ class Addition:
                 row = tuple_of(self.columns)
                 if self.layout.state.dependents:
                     row = f"{row} + {tuple_of(self._read_dependents())}"
+                if t.by_row:
+                    self.w.line(f"{t.function}({t.table}, {key}, {row})")
+                    continue
                 test = f" and {t.matters}({key}, {row})" if t.matters else ""
                 with self.w.block(f"if {key} not in {t.table}{test}:"):
                     self.w.line(f"{t.table}[{key}] = {t.function}({key})")

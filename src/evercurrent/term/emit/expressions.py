@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import assert_never
 
-from evercurrent.data.types import Decimal, Integer, Struct, contains_float
+from evercurrent.data.types import Struct, contains_float
 from evercurrent.errors import InternalError
 from evercurrent.term.emit.code import Code, all_of, any_of, is_atom, merge, product
+from evercurrent.term.emit.ring import average, check, check_bound
 from evercurrent.term.emit.writer import Namespace
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.function_table import FUNCTIONS, implementation
-from evercurrent.term.functions.numbers.arithmetic_source import not_nan
 from evercurrent.term.functions.values.casts import cast_nulls, cast_python, cast_value, conversion
 from evercurrent.term.nodes import (
     Apply,
@@ -49,7 +49,7 @@ DEEPEST = 24
 class Expressions:
     """Emits terms over columns whose sources are known.
 
-    `known` maps terms that were computed before to their code; `fresh` gives names for locals. `trusted`: sums are known
+    `known` maps terms that were computed before to their code; `fresh` returns names for locals. `trusted`: sums are known
     to be within their range.
     """
 
@@ -71,7 +71,7 @@ class Expressions:
     def true(self, t: Term) -> str:
         """Source that is true in Python exactly where the term is TRUE."""
         if t in self.known or self.nesting >= DEEPEST:
-            return self._tested(self.code(t), "")
+            return self._test_null(self.code(t), "")
         self.nesting += 1
         source = self._true(t)
         self.nesting -= 1
@@ -89,12 +89,12 @@ class Expressions:
                 return self.false(arg)
             case Case(branches, otherwise):
                 return self._case([(c, self.true(v)) for c, v in branches], self.true(otherwise))
-        return self._tested(self.code(t), "")
+        return self._test_null(self.code(t), "")
 
     def false(self, t: Term) -> str:
         """Source that is true in Python exactly where the term is FALSE."""
         if t in self.known or self.nesting >= DEEPEST:
-            return self._tested(self.code(t), "not ")
+            return self._test_null(self.code(t), "not ")
         self.nesting += 1
         source = self._false(t)
         self.nesting -= 1
@@ -110,9 +110,9 @@ class Expressions:
                 return all_of([self.false(a) for a in args])
             case Call("not", (arg,)):
                 return self.true(arg)
-        return self._tested(self.code(t), "not ")
+        return self._test_null(self.code(t), "not ")
 
-    def _tested(self, code: Code, negation: str) -> str:
+    def _test_null(self, code: Code, negation: str) -> str:
         if code.whole is not None:
             return f"({code.whole} is False)" if negation else code.whole
         if not code.guards:
@@ -126,13 +126,13 @@ class Expressions:
         if found is not None:
             return found
         if self.nesting >= DEEPEST and children(t) and not variables_of(t):
-            return self._interpreted(t)
+            return self._call_interpreter(t)
         self.nesting += 1
         code = self._code(t)
         self.nesting -= 1
         return code
 
-    def _interpreted(self, t: Term) -> Code:
+    def _call_interpreter(self, t: Term) -> Code:
         """What is nested too deeply for an expression, as the call of a function that evaluates the term."""
         columns = sorted({c.name for c in columns_of(t)})
         function = self.namespace.bind(compile_term(t, columns), "f")
@@ -202,7 +202,7 @@ class Expressions:
         convert_known = conversion(t.of.type, t.type)
         assert convert_known is not None, (t.of.type, t.type)
         bound = convert_known
-        code = self._apply(
+        code = self.apply(
             [inner],
             lambda args: cast_python(t.of.type, t.type, args[0]),
             lambda: self.namespace.bind(bound, "f"),
@@ -243,9 +243,11 @@ class Expressions:
                 factors = [self.code(a) for a in t.args]
                 return Code(product([c.source for c in factors]), *merge(factors))
             case "ring_check":
-                return self._check(t)
+                return check(self, t)
             case "average":
-                return self._average(t)
+                return average(self, t)
+            case "bounded":
+                return check_bound(self, t)
             case "in_list" if all(isinstance(a, Literal) for a in t.args[1:]):
                 return self._in_constants(t)
         function = FUNCTIONS[t.function]
@@ -259,51 +261,13 @@ class Expressions:
 
         if not function.strict:
             return self._apply_to_nulls(t, codes, python, call)
-        code = self._apply(codes, python, call)
+        code = self.apply(codes, python, call)
         return self.opaque(code.source, code.guards) if function.nullable else code
-
-    def _check(self, t: Call) -> Code:
-        """A sum within the range of its type, tested in line; the function is called to fail."""
-        match t.type:
-            case _ if self.trusted:
-                return self.code(t.args[0])
-            case Integer(bits):
-                low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
-            case Decimal(precision):
-                low, high = 1 - 10**precision, 10**precision - 1
-            case _:
-                return self.code(t.args[0])
-        fail = self.namespace.bind(implementation(t.function, (t.args[0].type,), t.type), "f")
-
-        def python(args: tuple[str, ...]) -> str:
-            (x,) = args
-            first, again = (x, x) if x.isidentifier() else (f"(_v := {x})", "_v")
-            return f"({again} if {low} <= {first} <= {high} else {fail}({again}))"
-
-        return self._apply([self.code(t.args[0])], python, str)
-
-    def _average(self, t: Call) -> Code:
-        """A sum over a count, rounded half away from zero; the function is called to fail."""
-        types = tuple(a.type for a in t.args)
-        total, result = types[0], t.type
-        call = self.namespace.bind(implementation(t.function, types, t.type), "f")
-
-        def python(args: tuple[str, ...]) -> str | None:
-            s, n = args
-            if not isinstance(total, Decimal) or not isinstance(result, Decimal):
-                return not_nan(f"{s} / {n} + 0.0")
-            double = 2 * 10 ** (result.scale - total.scale)
-            up = f"({double} * {s} + {n}) // (2 * {n})"
-            down = f"-(({n} - {double} * {s}) // (2 * {n}))"
-            limit = 10**result.precision
-            return f"(_v if {-limit} < (_v := {up} if {s} >= 0 else {down}) < {limit} else {call}({s}, {n}))"
-
-        return self._apply([self.code(a) for a in t.args], python, str)
 
     def _nulls(self, code: Code) -> tuple[str, ...]:
         return code.guards if code.whole is None else (code.whole,)
 
-    def _apply(
+    def apply(
         self, codes: list[Code], python: Callable[[tuple[str, ...]], str | None], call: Callable[[], str]
     ) -> Code:
         """A strict function: an argument that its source mentions twice is computed once, as a guard."""
@@ -377,12 +341,12 @@ class Expressions:
         given = [v for v in values if v is not None]
         options: object = frozenset(given)
         if len(given) == 1 and not contains_float(t.args[0].type):
-            code = self._apply(
+            code = self.apply(
                 [self.code(t.args[0])], lambda a: f"({a[0]} == {self.namespace.constant(given[0])})", str
             )
         else:
             name = self.namespace.bind(options, "c")
-            code = self._apply([self.code(t.args[0])], lambda a: f"({a[0]} in {name})", str)
+            code = self.apply([self.code(t.args[0])], lambda a: f"({a[0]} in {name})", str)
         if len(given) == len(values):
             return code
         return self.opaque(f"({code.source} or None)", code.guards)

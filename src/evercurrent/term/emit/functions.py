@@ -19,7 +19,7 @@ RowFunction = Callable[[Row], Any]
 
 def row_function(columns: Sequence[Column], terms: Sequence[Term]) -> RowFunction:
     """From rows of these columns to the values of the terms."""
-    return _compiled(columns, terms, lambda scope, _: tuple_of(scope.values(terms)))
+    return _compile_source(columns, terms, lambda scope, _: tuple_of(scope.values(terms)))
 
 
 def order_function(
@@ -32,7 +32,7 @@ def order_function(
         scope.prepare(*(k.term for k in keys))
         return tuple_of(_key(scope, namespace, k) for k in keys)
 
-    return _compiled(columns, [k.term for k in keys], write)
+    return _compile_source(columns, [k.term for k in keys], write)
 
 
 def _key(scope: Scope, namespace: Namespace, key: SortKey) -> str:
@@ -54,7 +54,7 @@ def _key(scope: Scope, namespace: Namespace, key: SortKey) -> str:
     return f"({null} if {x} is None else (1, {known}))"
 
 
-def _compiled(
+def _compile_source(
     columns: Sequence[Column], terms: Sequence[Term], write: Callable[[Scope, Namespace], str]
 ) -> RowFunction:
     writer, namespace = Writer(), Namespace()

@@ -13,7 +13,7 @@ _numbers = itertools.count(1)
 
 
 def load(source: str, namespace: dict[str, Any], title: str) -> str:
-    """Run the source in the namespace; gives the file name under which it is known."""
+    """Run the source in the namespace; returns the file name under which it is known."""
     filename = f"<evercurrent {next(_numbers)}: {title}>"
     exec(compile(source, filename, "exec"), namespace)
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)

@@ -61,7 +61,7 @@ class Scope:
         """Write locals for what the terms share with others or read more than once."""
         self.prepare_columns(*terms)
         for term in terms:
-            for shared in list(self._shared(term, 1)):
+            for shared in list(self._find_shared(term, 1)):
                 self.keep(shared)
 
     def keep(self, term: Term) -> None:
@@ -95,7 +95,7 @@ class Scope:
                     self.pending.discard(node.name)
                     self.sources[node.name] = self.assign(self.sources[node.name])
 
-    def _shared(self, t: Term, enclosing: int, reached: bool = True) -> Iterator[Term]:
+    def _find_shared(self, t: Term, enclosing: int, reached: bool = True) -> Iterator[Term]:
         """Subterms that are evaluated in any case and stand in more places than what encloses them.
 
         A strict function does not look at what follows a NULL (then this is not `reached`): what could fail stays there.
@@ -106,13 +106,13 @@ class Scope:
         inner = count if count > enclosing else enclosing
         match t:
             case Call("and" | "or" | "coalesce", args):
-                yield from self._shared(args[0], inner, reached)
+                yield from self._find_shared(args[0], inner, reached)
             case Case(branches):
-                yield from self._shared(branches[0][0], inner, reached)
+                yield from self._find_shared(branches[0][0], inner, reached)
             case _:
                 known = reached
                 for child in children(t):
-                    yield from self._shared(child, inner, known)
+                    yield from self._find_shared(child, inner, known)
                     known = known and not nullable(child)
         if count > enclosing and not self._trivial(t) and (reached or not can_fail(t)):
             yield t

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import symtable
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -151,6 +151,8 @@ class Namespace:
 
     def __init__(self) -> None:
         self.objects: dict[str, Any] = {}
+        self.magnitudes: Mapping[str, Any] = {}
+        """What is known of bounded factors, by name: an object with `high` and `grow`."""
         self._names: dict[tuple[str, int], str] = {}
         self._constants: dict[tuple[type, Any], str] = {}
         self._count = 0

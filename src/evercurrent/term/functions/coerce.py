@@ -1,7 +1,7 @@
 """To which type values of different types are brought: Spark's rules in ANSI mode.
 
     common_type    CASE, COALESCE, UNION, comparisons, array elements: the least type that holds both sides
-    implicit       whether an argument of one type may stand where a function wants another
+    implicit       whether an argument of one type may be used where a function wants another
     decimal rules  precision and scale of the results of + - * / %, never more than 38 digits
 
 A string meets an integer as BIGINT, another number as DOUBLE, and anything else as that. Where a decimal result would
@@ -21,7 +21,6 @@ from evercurrent.data.types import (
     BIGINT,
     DOUBLE,
     TIMESTAMP,
-    TIMESTAMP_NTZ,
     Array,
     Date,
     Decimal,
@@ -57,7 +56,7 @@ def decimal_of_literal(value: int) -> Decimal:
     return Decimal(max(1, len(str(abs(value)))), 0)
 
 
-def bounded(precision: int, scale: int) -> Decimal:
+def limit_decimal(precision: int, scale: int) -> Decimal:
     """Precision and scale cut to what there is; integral digits go before fractional ones."""
     if precision <= MAX_PRECISION:
         return Decimal(precision, scale)
@@ -76,21 +75,21 @@ def wider_decimal(a: Decimal, b: Decimal) -> Decimal:
 
 def decimal_sum(a: Decimal, b: Decimal) -> Decimal:
     scale = max(a.scale, b.scale)
-    return bounded(max(a.precision - a.scale, b.precision - b.scale) + scale + 1, scale)
+    return limit_decimal(max(a.precision - a.scale, b.precision - b.scale) + scale + 1, scale)
 
 
 def decimal_product(a: Decimal, b: Decimal) -> Decimal:
-    return bounded(a.precision + b.precision + 1, a.scale + b.scale)
+    return limit_decimal(a.precision + b.precision + 1, a.scale + b.scale)
 
 
 def decimal_quotient(a: Decimal, b: Decimal) -> Decimal:
     scale = max(MIN_SCALE, a.scale + b.precision + 1)
-    return bounded(a.precision - a.scale + b.scale + scale, scale)
+    return limit_decimal(a.precision - a.scale + b.scale + scale, scale)
 
 
 def decimal_remainder(a: Decimal, b: Decimal) -> Decimal:
     scale = max(a.scale, b.scale)
-    return bounded(min(a.precision - a.scale, b.precision - b.scale) + scale, scale)
+    return limit_decimal(min(a.precision - a.scale, b.precision - b.scale) + scale, scale)
 
 
 # --- the common type ---------------------------------------------------------------------------------------
@@ -171,7 +170,7 @@ def _widen(a: Type, b: Type) -> Type | None:
 
 
 def implicit(source: Type, target: Type) -> bool:
-    """Whether a value of `source` may stand where `target` is wanted, without a CAST being written."""
+    """Whether a value of `source` may be used where `target` is wanted, without a CAST being written."""
     if source == target:
         return True
     match source, target:
@@ -207,8 +206,3 @@ def implicit(source: Type, target: Type) -> bool:
             return implicit(k, l) and implicit(v, w)
         case _:
             return False
-
-
-def wall_clock(types: Sequence[Type]) -> Type:
-    """The kind of timestamp that arguments are brought to: without a zone if one of them has none."""
-    return TIMESTAMP_NTZ if TIMESTAMP_NTZ in types else TIMESTAMP

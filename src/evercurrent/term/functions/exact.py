@@ -1,6 +1,6 @@
 """Exact arithmetic on scaled integers, rounding half up (away from zero), as DECIMAL does.
 
->>> rescale(12345, 3, 1), divide_half_up(-5, 2), remainder(-7, 3), truncated(-7, 2)
+>>> rescale(12345, 3, 1), divide_half_up(-5, 2), remainder(-7, 3), truncate_quotient(-7, 2)
 (123, -3, -1, -3)
 """
 
@@ -47,7 +47,7 @@ def to_scale(value: int, scale: int, target: int) -> int:
     return rescale(value * POWERS[-scale], 0, target) if scale < 0 else rescale(value, scale, target)
 
 
-def truncated(a: int, b: int) -> int:
+def truncate_quotient(a: int, b: int) -> int:
     """The quotient without its fraction: towards zero."""
     q = abs(a) // abs(b)
     return q if (a < 0) == (b < 0) else -q
@@ -59,13 +59,13 @@ def remainder(a: int, b: int) -> int:
     return r if a >= 0 else -r
 
 
-def checked_decimal(t: Decimal, scaled: int) -> int:
+def check_decimal(t: Decimal, scaled: int) -> int:
     if -POWERS[t.precision] < scaled < POWERS[t.precision]:
         return scaled
     decimal_overflow()
 
 
-def checked_integer(t: Integer, value: int) -> int:
+def check_integer(t: Integer, value: int) -> int:
     if -(1 << (t.bits - 1)) <= value < 1 << (t.bits - 1):
         return value
     overflow(t)

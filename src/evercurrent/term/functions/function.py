@@ -36,7 +36,7 @@ class Function:
 
     infer      argument types -> signature; raises `TypeMismatch` (message only) if they do not fit
     implement  coerced argument types, result type -> the Python function on internal values. For a `strict` function
-               it is never called with None: a NULL argument gives NULL. A function that is not strict sees None.
+               it is never called with None: a NULL argument returns NULL. A function that is not strict sees None.
     python     coerced argument types, result type, argument sources -> Python source of the strict application, or
                None to have the implementation called. Sources are atoms or parenthesised; each may be used many times.
     fails      whether it can raise EvaluationError

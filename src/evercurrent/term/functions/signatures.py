@@ -1,10 +1,10 @@
 """Typing rules that many functions share.
 
-A rule is a function from argument types to a `Signature`. `fixed` is the usual one: so many arguments, each brought to
+A rule is a function from argument types to a `Signature`. `take_exactly` is the usual one: so many arguments, each brought to
 the type it wants if that can be done implicitly.
 
 >>> from evercurrent.data.types import INT, NULL, STRING
->>> fixed((STRING, INT), STRING, least=1)((NULL,)).args
+>>> take_exactly((STRING, INT), STRING, least=1)((NULL,)).args
 (String(length=None),)
 """
 
@@ -29,7 +29,7 @@ Infer = Callable[[Types], Signature]
 
 
 def expect(found: Type, wanted: Type, position: int) -> Type:
-    """The wanted type, if the found one may stand there."""
+    """The wanted type, if the found one may be used there."""
     if isinstance(found, String) and isinstance(wanted, String):
         return found
     if not implicit(found, wanted):
@@ -45,7 +45,7 @@ def count(types: Types, least: int, most: int | None = None) -> None:
         raise TypeMismatch(f"{wanted} argument{'' if wanted == '1' else 's'} expected, {len(types)} given")
 
 
-def fixed(args: Types, result: Type, least: int | None = None) -> Infer:
+def take_exactly(args: Types, result: Type, least: int | None = None) -> Infer:
     """Arguments of the given types; those after `least` may be left out."""
 
     def infer(types: Types) -> Signature:
@@ -57,7 +57,7 @@ def fixed(args: Types, result: Type, least: int | None = None) -> Infer:
     return infer
 
 
-def repeated(arg: Type, result: Type, least: int = 0) -> Infer:
+def take_many(arg: Type, result: Type, least: int = 0) -> Infer:
     """Any number of arguments of one type."""
 
     def infer(types: Types) -> Signature:
@@ -123,7 +123,7 @@ def simple(
     """A function of fixed types whose meaning does not depend on them."""
     return Function(
         name,
-        fixed(args, result, least),
+        take_exactly(args, result, least),
         lambda types, result: meaning,
         strict=strict,
         fails=fails,

@@ -15,7 +15,7 @@ from evercurrent.data.representation import canonical_float
 from evercurrent.data.types import Decimal, Float, Integer, Interval
 from evercurrent.data.zset import Row
 from evercurrent.term.aggregates import TABLE
-from evercurrent.term.functions.exact import POWERS, checked_decimal, checked_integer, divide_half_up, rescale
+from evercurrent.term.functions.exact import POWERS, check_decimal, check_integer, divide_half_up, rescale
 from evercurrent.term.nodes import Aggregate
 
 
@@ -72,11 +72,11 @@ class Total:
             return _mean(a, total, self.n)
         match a.type:
             case Integer():
-                return checked_integer(a.type, total)
+                return check_integer(a.type, total)
             case Decimal():
-                return checked_decimal(a.type, total)
+                return check_decimal(a.type, total)
             case Interval(unit):
-                return checked_integer(Integer(32 if unit == "months" else 64), total)
+                return check_integer(Integer(32 if unit == "months" else 64), total)
             case _:
                 return canonical_float(float(total))
 
@@ -84,7 +84,7 @@ class Total:
 def _mean(a: Aggregate, total: Any, n: int) -> Any:
     match a.args[0].type, a.type:
         case Decimal(scale=s), Decimal(scale=t):
-            return checked_decimal(a.type, rescale(divide_half_up(total * POWERS[38 - s], n), 38, t))
+            return check_decimal(a.type, rescale(divide_half_up(total * POWERS[38 - s], n), 38, t))
         case Interval(), _:
             return divide_half_up(total, n)
         case _:

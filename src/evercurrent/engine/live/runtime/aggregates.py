@@ -5,6 +5,7 @@
     moments       exact power sums: variance, covariance, correlation, regression
     additions     exact sums and counts: sum, avg, count of distinct values; bits
     folds         monoids of users
+    ordered_sums  sums over ranges
     here          single (a scalar subquery), DISTINCT around any of them, and a plain bag for everything else
 
 Every kind has the same methods. `add(args, weight)` brings a row in or takes it out; `value()` reads; `mark(args)` gives
@@ -23,6 +24,7 @@ from evercurrent.engine.live.runtime.additions import Bits, Total, additive
 from evercurrent.engine.live.runtime.best import Best, Mode, ranking
 from evercurrent.engine.live.runtime.folds import Group, Tree
 from evercurrent.engine.live.runtime.moments import Moments, PairMoments
+from evercurrent.engine.live.runtime.ordered_sums import OrderedSums
 from evercurrent.engine.live.runtime.sequences import Listed, Percentile, listing, percentiles
 from evercurrent.errors import EvaluationError
 from evercurrent.term.aggregates import TABLE, evaluate_aggregate
@@ -150,6 +152,8 @@ def _plain(a: Aggregate) -> Callable[[], Accumulated]:
             return partial(Distinct, partial(Total, additive(a)), len(a.args))
         case "bit_and" | "bit_or" | "bit_xor":
             return partial(Bits, a)
+        case "ordered":
+            return partial(OrderedSums, len(a.args) - 1)
         case "monoid":
             return partial(Tree if a.options[0].inverse is None else Group, a)
         case name if name in MOMENTS:

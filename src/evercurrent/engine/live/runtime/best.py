@@ -40,18 +40,18 @@ def ranking(a: Aggregate) -> Ranking:
             t = a.args[0].type
             plain = order_key(t) is None
             if plain and a.function == "min":
-                return Ranking(_known, lambda row: row[0])
+                return Ranking(_is_known, lambda row: row[0])
             if plain and isinstance(t, Integer | Decimal | Interval):
-                return Ranking(_known, lambda row: -row[0])
+                return Ranking(_is_known, lambda row: -row[0])
             key = sort_key(t, a.function == "max")
-            return Ranking(_known, lambda row: key(row[0]))
+            return Ranking(_is_known, lambda row: key(row[0]))
         case "min_by" | "max_by":
             value = sort_key(a.args[0].type, nulls_first=False)
             measure = sort_key(a.args[1].type, a.function == "max_by")
             return Ranking(lambda row: row[1] is not None, lambda row: (measure(row[1]), value(row[0])))
         case "mode":
             by_value = sort_key(a.args[0].type)
-            return Ranking(_known, lambda row: by_value(row[0]))
+            return Ranking(_is_known, lambda row: by_value(row[0]))
     last = a.function == "last"
     own = sort_key(a.args[0].type, nulls_first=last)
 
@@ -59,10 +59,10 @@ def ranking(a: Aggregate) -> Ranking:
         place = ([k(x) for k, x in zip(keys, row[n:], strict=True)], own(row[0]))
         return Backwards(place) if last else place
 
-    return Ranking(_known if ignores or skips else _always, order)
+    return Ranking(_is_known if ignores or skips else _always, order)
 
 
-def _known(row: Row) -> bool:
+def _is_known(row: Row) -> bool:
     return row[0] is not None
 
 

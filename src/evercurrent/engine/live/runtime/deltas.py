@@ -1,6 +1,6 @@
 """Deltas as generated code hands them on: in order, added up, subtracted.
 
->>> signed({"new": 1, "old": -1})
+>>> deletions_first({"new": 1, "old": -1})
 [('old', -1), ('new', 1)]
 """
 
@@ -14,7 +14,7 @@ from evercurrent.data.zset import Row
 Weights = dict[Row, int]
 
 
-def signed(delta: Mapping[Any, int]) -> list[tuple[Any, int]]:
+def deletions_first(delta: Mapping[Any, int]) -> list[tuple[Any, int]]:
     """Returns the entries of a delta, deletions before insertions (law L10)."""
     items = list(delta.items())
     if len(items) > 1 and min(delta.values()) < 0:

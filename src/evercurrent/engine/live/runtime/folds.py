@@ -16,7 +16,7 @@ from typing import Any
 
 from evercurrent.data.values import give_out, taker
 from evercurrent.data.zset import Row
-from evercurrent.term.monoid import MonoidFunctions, guarded
+from evercurrent.term.monoid import MonoidFunctions, call_guarded
 from evercurrent.term.nodes import Aggregate
 
 
@@ -33,11 +33,11 @@ class _Fold:
         self.take = taker(aggregate.type)
 
     def combine(self, a: Any, b: Any) -> Any:
-        return guarded(self.monoid, self.monoid.combine, a, b)
+        return call_guarded(self.monoid, self.monoid.combine, a, b)
 
     def element(self, value: Any) -> Any:
         shown, unit = give_out(self.type, value), self.monoid.unit
-        return shown if unit is None else guarded(self.monoid, unit, shown)
+        return shown if unit is None else call_guarded(self.monoid, unit, shown)
 
     def power(self, value: Any, count: int) -> Any:
         """The value combined with itself so many times, by doubling."""
@@ -50,9 +50,9 @@ class _Fold:
                 value = self.combine(value, value)
         return result
 
-    def finished(self, total: Any) -> Any:
+    def finish_total(self, total: Any) -> Any:
         finish = self.monoid.finish
-        return self.take(total if finish is None else guarded(self.monoid, finish, total))
+        return self.take(total if finish is None else call_guarded(self.monoid, finish, total))
 
 
 class Group(_Fold):
@@ -70,7 +70,7 @@ class Group(_Fold):
         value = self.element(args[0])
         if weight < 0:
             assert self.monoid.inverse is not None
-            value = guarded(self.monoid, self.monoid.inverse, value)
+            value = call_guarded(self.monoid, self.monoid.inverse, value)
         self.total = self.combine(self.total, self.power(value, abs(weight)))
 
     def mark(self, args: Row) -> Any:
@@ -83,7 +83,7 @@ class Group(_Fold):
         """Nothing is derived."""
 
     def value(self) -> Any:
-        return self.finished(self.total)
+        return self.finish_total(self.total)
 
 
 class Tree(_Fold):
@@ -148,4 +148,4 @@ class Tree(_Fold):
             self.settle(args, mark)
 
     def value(self) -> Any:
-        return self.finished(self.nodes[1])
+        return self.finish_total(self.nodes[1])

@@ -21,7 +21,7 @@ from evercurrent.term.nodes import Aggregate
 POWERS_NEEDED = {"skewness": 3, "kurtosis": 4}
 
 
-def scaled(x: float, shift: int) -> int | None:
+def scale_float(x: float, shift: int) -> int | None:
     """The float times 2**shift, if that is an integer."""
     if shift == SHIFT:
         y = x * SCALE
@@ -88,10 +88,10 @@ class Moments(_Sums):
         if not isfinite(x):
             self.odd += weight
             return
-        i = scaled(x, self.shift)
+        i = scale_float(x, self.shift)
         if i is None:
             self._widen()
-            i = scaled(x, self.shift)
+            i = scale_float(x, self.shift)
             assert i is not None
         powers = [i]
         for _ in self.degrees[1:]:
@@ -127,10 +127,10 @@ class PairMoments(_Sums):
         if not (isfinite(x) and isfinite(y)):
             self.odd += weight
             return
-        i, j = scaled(x, self.shift), scaled(y, self.shift)
+        i, j = scale_float(x, self.shift), scale_float(y, self.shift)
         if i is None or j is None:
             self._widen()
-            i, j = scaled(x, self.shift), scaled(y, self.shift)
+            i, j = scale_float(x, self.shift), scale_float(y, self.shift)
             assert i is not None and j is not None
         self._add((i, i * i, j, j * j, i * j), weight)
         self._settle()

@@ -1,25 +1,24 @@
-"""Groups of rows in order, for windows and top-k.
+"""Groups of rows in order, for top-k.
 
 Delta:   for a touched group, the output of the rows after minus the output before
 State:   for each key the rows of its entries, sorted: a plain list while it is short, a SortedList when it is long
-Cost:    O(log n) to move a row; O(offset + limit) to read a top-k; O(n) to read a window's group
+Cost:    O(log n) to move a row; O(offset + limit) to read a top-k
 Correct  because the order is total (ties are settled by the columns, ascending, NULLs first), so what is read depends
          on the present rows alone, not on how they came.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from evercurrent.calculus.windows import window_values
+from evercurrent.calculus.windows import choose_first
 from evercurrent.data.zset import Row
-from evercurrent.delta.program import Keyed, Ranked, Windowed
+from evercurrent.delta.program import Keyed, Ranked
 from evercurrent.engine.live.layout import Storage, key_of
-from evercurrent.engine.live.runtime.sorting import insert, position, remove
+from evercurrent.engine.live.runtime.deltas import difference
+from evercurrent.engine.live.runtime.sorting import build_sequence, insert, position, remove
 from evercurrent.term.emit.functions import order_function, row_function
-from evercurrent.term.evaluate import compile_term
-from evercurrent.term.nodes import SortKey, Term
 
 Weights = dict[Row, int]
 
@@ -34,32 +33,13 @@ class Groups:
         self.key = tuple(storage.layout.position(name) for name in relation.key)
         self.columns = [*state.columns, *state.dependents]
         self.groups: dict[Any, Any] = {}
-        self._compiled: dict[Term, Callable[[Row], Any]] = {}
-        self.sort = order_function(self.columns, self._order(), state.columns)
         function = relation.function
-        assert isinstance(function, Windowed | Ranked)
-        width = [*self.columns]
-        if isinstance(function, Windowed):
-            width += [column for column, _ in function.functions]
-        self.out = row_function(width, function.outputs)
-        self.end: int | None = None
-        if isinstance(function, Ranked) and function.limit is not None:
-            self.end = function.offset + function.limit
-
-    def _order(self) -> tuple[SortKey, ...]:
-        match self.relation.function:
-            case Ranked(order=order):
-                return order
-            case Windowed(functions=functions):
-                return functions[0][1].order if functions else ()
-            case _:
-                return ()
-
-    def _value(self, term: Term, row: Row) -> Any:
-        read = self._compiled.get(term)
-        if read is None:
-            read = self._compiled[term] = compile_term(term, self.columns)
-        return read(row)
+        assert isinstance(function, Ranked)
+        self.function = function
+        self.sort = order_function(self.columns, function.order, state.columns)
+        self.out = row_function(self.columns, function.outputs)
+        self.end = None if function.limit is None else function.offset + function.limit
+        self.width = len(function.order)
 
     # --- moving rows ---------------------------------------------------------------------------------------
 
@@ -82,20 +62,15 @@ class Groups:
 
     def refill(self) -> None:
         """Rebuilds all groups from the state."""
+        gathered: dict[Any, list[Any]] = {}
+        sort = self.sort
+        for key, row, _ in self.storage.whole_rows(self.key):
+            gathered.setdefault(key, []).append((sort(row), row))
+        for key, items in gathered.items():
+            items.sort()
+            gathered[key] = build_sequence(items)
         self.groups.clear()
-        first = 0 if self.storage.layout.state.unique else 1
-        dependents = len(self.storage.layout.state.dependents)
-        for columns, payload in self.storage.entries():
-            key = columns[self.key[0]] if len(self.key) == 1 else tuple(columns[i] for i in self.key)
-            row = columns
-            match self.storage.layout.payload:
-                case "value":
-                    row = (*columns, payload)
-                case "tuple":
-                    row = columns + payload
-                case "cell":
-                    row = columns + tuple(payload[first : first + dependents])
-            self.enter(key, row)
+        self.groups.update(gathered)
 
     def _weight(self, row: Row) -> int:
         if self.storage.layout.state.unique:
@@ -112,43 +87,49 @@ class Groups:
         if group is None or len(group) <= self.end:
             return True
         # Every entry in front is there at least once, so the last that is shown is not behind this place.
-        return self.end > 0 and not group[self.end - 1][0] < self.sort(row)
+        if self.function.ties == "rows":
+            return self.end > 0 and not group[self.end - 1][0] < self.sort(row)
+        if (
+            self.function.ties == "dense_rank"
+        ):  # as many different values are in front only if so many rows are
+            last = self._last_of_ranks(group)
+            return last is None or not last < self.sort(row)[: self.width]
+        return self.end > 0 and not group[self.end - 1][0][: self.width] < self.sort(row)[: self.width]
+
+    def _last_of_ranks(self, group: Any) -> Any:
+        """What the rows of the last dense rank that is shown are compared by; None if fewer are there."""
+        left, last = self.end or 0, None
+        for sort, _ in group:
+            if last is None or sort[: self.width] != last:
+                if left == 0:
+                    return last
+                left, last = left - 1, sort[: self.width]
+        return last if left == 0 else None
 
     def output(self, key: Any) -> Weights:
         """The rows that the function makes of a group, with their multiplicities."""
         group = self.groups.get(key)
         if not group:
             return {}
-        function = self.relation.function
         result: Weights = {}
-        pairs = (
-            self._ranked(group, function) if isinstance(function, Ranked) else self._windowed(group, function)
-        )
-        for row, weight in pairs:
+        for row, weight in self._rank(group):
             out = self.out(row)
             result[out] = result.get(out, 0) + weight
         return result
 
-    def _ranked(self, group: Any, function: Ranked) -> Iterator[tuple[Row, int]]:
-        skip, left = function.offset, function.limit
-        for _, row in group:
-            if left == 0:
-                return
-            weight = self._weight(row)
-            passed = min(skip, weight)
-            skip -= passed
-            taken = weight - passed
-            if left is not None:
-                taken = min(taken, left)
-                left -= taken
-            if taken:
-                yield row, taken
+    def change(self, key: Any, old: Weights, delta: Weights) -> None:
+        """Adds to the delta the output of a group minus its old output."""
+        difference(self.output(key), old, delta)
 
-    def _windowed(self, group: Any, function: Any) -> Iterator[tuple[Row, int]]:
-        rows = [row for _, row in group for _ in range(self._weight(row))]
-        columns = [window_values(f, rows, self._value) for _, f in function.functions]
-        for i, row in enumerate(rows):
-            yield (*row, *(values[i] for values in columns)), 1
+    def _rank(self, group: Any) -> Iterator[tuple[Row, int]]:
+        f = self.function
+        if f.ties == "rows":
+            rows = ((row, self._weight(row)) for _, row in group)
+            yield from choose_first(rows, f.limit, f.offset, f.ties, id)
+            return
+        items = ((item, self._weight(item[1])) for item in group)
+        for item, weight in choose_first(items, f.limit, f.offset, f.ties, lambda i: i[0][: self.width]):
+            yield item[1], weight
 
     def rows(self) -> Iterator[tuple[Row, int]]:
         for key in list(self.groups):

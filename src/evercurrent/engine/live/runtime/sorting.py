@@ -1,7 +1,7 @@
 """Sorted sequences: a plain list while it is short, a SortedList when it is long.
 
 Moving the tail of a short list costs less than keeping a tree, and a list takes a fraction of the memory. Both are
-indexed and iterated in the same way; `insert` gives the sequence to keep from then on.
+indexed and iterated in the same way; `insert` returns the sequence to keep from then on.
 """
 
 from __future__ import annotations
@@ -28,6 +28,11 @@ def insert(sequence: Sequence, item: Any) -> Sequence:
     longer = SortedList(sequence)
     longer.add(item)
     return longer
+
+
+def build_sequence(items: list[Any]) -> Sequence:
+    """The sequence of items that are sorted already."""
+    return items if len(items) <= LONG else SortedList(items)
 
 
 def position(sequence: Sequence, item: Any) -> int | None:

@@ -1,5 +1,8 @@
 """Functions of arrays. NULL elements are equal to each other in set operations; positions count from 1, except that
 `get` and a subscript count from 0.
+
+    array_union(array(1, NULL), array(NULL, 2))      [1, NULL, 2]
+    element_at(array(10, 20), -1)                    20
 """
 
 from __future__ import annotations
@@ -116,7 +119,7 @@ def _from_one(items: Items, i: int) -> Any:
 def element_at(items: Items, i: int) -> Any:
     if abs(i) > len(items):
         bad_argument(
-            "ELEMENT_AT", f"there is no element {i} in an array of {len(items)}; TRY_ELEMENT_AT gives NULL"
+            "ELEMENT_AT", f"there is no element {i} in an array of {len(items)}; TRY_ELEMENT_AT returns NULL"
         )
     return _from_one(items, i)
 
@@ -132,7 +135,7 @@ def get(items: Items, i: int) -> Any:
 def subscript(items: Items, i: int) -> Any:
     if not 0 <= i < len(items):
         bad_argument(
-            "the subscript", f"there is no element [{i}] in an array of {len(items)}; GET gives NULL"
+            "the subscript", f"there is no element [{i}] in an array of {len(items)}; GET returns NULL"
         )
     return items[i]
 
@@ -223,7 +226,9 @@ def _extreme(pick: Callable[..., Any]) -> Implement:
 
 
 def join(items: Items, separator: str, null: str | None = None) -> str:
-    return separator.join(x if x is not None else null for x in items if x is not None or null is not None)  # type: ignore[misc]
+    known: list[Any] = [x if x is not None else null for x in items if x is not None or null is not None]
+    check_size("ARRAY_JOIN", sum(map(len, known)) + len(separator) * len(known))
+    return separator.join(known)
 
 
 def _infer_join(types: Types) -> Signature:
@@ -241,7 +246,10 @@ def _infer_flatten(types: Types) -> Signature:
 
 
 def flatten(items: Items) -> Items | None:
-    return None if None in items else tuple(x for inner in items for x in inner)
+    if None in items:
+        return None
+    check_size("FLATTEN", sum(map(len, items)))
+    return tuple(x for inner in items for x in inner)
 
 
 def _infer_zip(types: Types) -> Signature:
@@ -265,6 +273,7 @@ def insert(items: Items | None, at: int | None, value: Any) -> Items | None:
         return None
     if at == 0:
         bad_argument("ARRAY_INSERT", "positions are counted from 1, or from -1 at the end")
+    check_size("ARRAY_INSERT", abs(at))
     if at > 0:
         padded = items + (None,) * (at - 1 - len(items))
         return (*padded[: at - 1], value, *padded[at - 1 :])

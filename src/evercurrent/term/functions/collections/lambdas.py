@@ -3,6 +3,9 @@
 The lambda's value is a Python function of inside values; it may be called with None, and with more arguments than it has
 parameters: it ignores the others (`transform` always passes the position). Conditions are in three-valued
 logic: `filter` keeps what is TRUE, `exists` is NULL where nothing is TRUE but something is NULL.
+
+    transform(array(1, 2), x -> x * 10)                [10, 20]
+    aggregate(array(1, 2, 3), 0, (s, x) -> s + x)      6
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from evercurrent.data.order import sort_key
 from evercurrent.data.types import BOOLEAN, INT, Array, Map, Type
 from evercurrent.data.values import FrozenMap
 from evercurrent.term.functions.coerce import common_of_two, implicit
-from evercurrent.term.functions.collections.maps import a_map, key_type, made
+from evercurrent.term.functions.collections.maps import a_map, build_map, key_type
 from evercurrent.term.functions.failures import bad_argument
 from evercurrent.term.functions.function import Function, Signature, TypeMismatch, Types
 from evercurrent.term.functions.signatures import array, count, expect
@@ -102,7 +105,7 @@ def _infer_aggregate(types: Types) -> Signature:
     count(types, 3, 4)
     items, start, merge = array(types[0]), types[1], types[2]
     if not implicit(merge, start):
-        raise TypeMismatch(f"the function gives {merge}, but the start is {start}")
+        raise TypeMismatch(f"the function returns {merge}, but the start is {start}")
     return Signature((items, start, start, *types[3:]), types[3] if len(types) == 4 else start)
 
 
@@ -223,7 +226,7 @@ FUNCTIONS = (
     _lambda(
         "transform_keys",
         _over_map(lambda t, body: Map(key_type(body), t.value)),
-        lambda m, f: made((f(k, v), v) for k, v in m.items()),
+        lambda m, f: build_map((f(k, v), v) for k, v in m.items()),
         _of_pairs,
     ),
     _lambda(

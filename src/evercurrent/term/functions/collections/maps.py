@@ -1,4 +1,7 @@
-"""Functions of maps. Keys are never NULL, and no key comes twice: what would break that is an error."""
+"""Functions of maps. Keys are never NULL, and no key comes twice: what would break that is an error.
+
+map_keys(map('a', 1, 'b', 2))      ['a', 'b']
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from evercurrent.data.values import FrozenMap
 from evercurrent.term.functions.coerce import common_of_two, common_type
 from evercurrent.term.functions.failures import bad_argument
 from evercurrent.term.functions.function import Function, Signature, TypeMismatch, Types
-from evercurrent.term.functions.signatures import array, count, fixed
-from evercurrent.term.functions.text.regex import compiled
+from evercurrent.term.functions.signatures import array, count, take_exactly
+from evercurrent.term.functions.text.regex import compile_pattern
 
 Items = tuple[Any, ...]
 
@@ -31,7 +34,7 @@ def key_type(t: Type) -> Type:
     return t
 
 
-def made(pairs: Iterable[tuple[Any, Any]]) -> FrozenMap:
+def build_map(pairs: Iterable[tuple[Any, Any]]) -> FrozenMap:
     """A map of pairs, checked."""
     entries: dict[Any, Any] = {}
     for key, value in pairs:
@@ -73,7 +76,7 @@ def _infer_from_arrays(types: Types) -> Signature:
 def from_arrays(keys: Items, values: Items) -> FrozenMap:
     if len(keys) != len(values):
         bad_argument("MAP_FROM_ARRAYS", "there are not as many values as keys")
-    return made(zip(keys, values, strict=True))
+    return build_map(zip(keys, values, strict=True))
 
 
 def _infer_from_entries(types: Types) -> Signature:
@@ -86,7 +89,7 @@ def _infer_from_entries(types: Types) -> Signature:
 
 
 def from_entries(entries: Items) -> FrozenMap | None:
-    return None if None in entries else made(entries)
+    return None if None in entries else build_map(entries)
 
 
 def _infer_concat(types: Types) -> Signature:
@@ -105,11 +108,11 @@ def _infer_contains(types: Types) -> Signature:
 def str_to_map(text: str, pairs: str = ",", within: str = ":") -> FrozenMap:
     """`a:1,b:2`; both delimiters are regular expressions."""
     found: list[tuple[str, str | None]] = []
-    outer, inner = compiled(pairs), compiled(within)
+    outer, inner = compile_pattern(pairs), compile_pattern(within)
     for entry in re.split(outer, text):
         parts = inner.split(entry, maxsplit=1)
         found.append((parts[0], parts[1] if len(parts) > 1 else None))
-    return made(found)
+    return build_map(found)
 
 
 def _plain(f: Callable[..., Any]) -> Callable[[Types, Type], Callable[..., Any]]:
@@ -117,7 +120,7 @@ def _plain(f: Callable[..., Any]) -> Callable[[Types, Type], Callable[..., Any]]
 
 
 def _pairs(*args: Any) -> FrozenMap:
-    return made(zip(args[::2], args[1::2], strict=True))
+    return build_map(zip(args[::2], args[1::2], strict=True))
 
 
 FUNCTIONS = (
@@ -128,12 +131,15 @@ FUNCTIONS = (
     Function("map_from_arrays", _infer_from_arrays, _plain(from_arrays), fails=True),
     Function("map_from_entries", _infer_from_entries, _plain(from_entries), fails=True, nullable=True),
     Function(
-        "map_concat", _infer_concat, _plain(lambda *ms: made(e for m in ms for e in m.items())), fails=True
+        "map_concat",
+        _infer_concat,
+        _plain(lambda *ms: build_map(e for m in ms for e in m.items())),
+        fails=True,
     ),
     Function("map_contains_key", _infer_contains, _plain(lambda m, k: k in m)),
     Function(
         "str_to_map",
-        fixed((STRING, STRING, STRING), Map(STRING, STRING), least=1),
+        take_exactly((STRING, STRING, STRING), Map(STRING, STRING), least=1),
         _plain(str_to_map),
         fails=True,
     ),

@@ -3,6 +3,10 @@
 Integers keep their type, and leaving its range is an error. Decimals are scaled integers: a sum is brought to one scale,
 a product just multiplies, and where the result's precision was not cut nothing can overflow and nothing is checked.
 Floats follow IEEE 754, except that dividing by zero is an error.
+
+    7 DIV 2                                    3
+    -7 % 3                                    -1
+    DATE '2024-01-31' + INTERVAL 1 MONTH      2024-02-29
 """
 
 from __future__ import annotations
@@ -34,14 +38,14 @@ from evercurrent.term.functions.calendar import (
 )
 from evercurrent.term.functions.exact import (
     POWERS,
-    checked_decimal,
-    checked_integer,
+    check_decimal,
+    check_integer,
     divide_half_up,
     remainder,
     rescale,
     significant,
     to_scale,
-    truncated,
+    truncate_quotient,
 )
 from evercurrent.term.functions.failures import division_by_zero, overflow
 from evercurrent.term.functions.function import Function, Types
@@ -79,14 +83,14 @@ def _sum(sign: int) -> Callable[[Types, Type], Binary]:
         plain: Binary = (lambda a, b: a + b) if sign > 0 else (lambda a, b: a - b)
         match types, result:
             case _, Integer():
-                return lambda a, b: checked_integer(result, plain(a, b))
+                return lambda a, b: check_integer(result, plain(a, b))
             case _, Float():
                 return _float_result(result, plain)
             case (Decimal(scale=s), Decimal(scale=t)), Decimal(scale=u):
                 # At the larger scale the sum is exact; cut results are then rounded once.
                 m = max(s, t)
                 x, y = POWERS[m - s], POWERS[m - t] * sign
-                return lambda a, b: checked_decimal(result, rescale(a * x + b * y, m, u))
+                return lambda a, b: check_decimal(result, rescale(a * x + b * y, m, u))
             case (Date(), Date()), _:
                 return lambda a, b: (a.toordinal() - b.toordinal()) * MICROS_PER_DAY
             case (Timestamp(), Timestamp()), _:
@@ -94,7 +98,7 @@ def _sum(sign: int) -> Callable[[Types, Type], Binary]:
             case (Time(), Time()), _:
                 return lambda a, b: micros_of_day(a) - micros_of_day(b)
             case (Interval(), Interval()), Interval():
-                return lambda a, b: _checked_interval(result, plain(a, b))
+                return lambda a, b: _check_interval(result, plain(a, b))
             case (by, Date() | Time() | Timestamp() as day), _:
                 shift = _shifter(day, by)
                 return lambda a, b: shift(b, a)
@@ -121,8 +125,8 @@ def _shifter(day: Type, by: Type) -> Binary:
             return add_micros
 
 
-def _checked_interval(t: Interval, value: int) -> int:
-    return checked_integer(Integer(32 if t.unit == "months" else 64), value)
+def _check_interval(t: Interval, value: int) -> int:
+    return check_integer(Integer(32 if t.unit == "months" else 64), value)
 
 
 def _round_half_up(x: float) -> int:
@@ -131,7 +135,7 @@ def _round_half_up(x: float) -> int:
     return math.floor(abs(x) + 0.5) * (1 if x >= 0 else -1)
 
 
-def _scaled_interval(result: Interval, factor: Type, divide: bool) -> Binary:
+def _scale_interval(result: Interval, factor: Type, divide: bool) -> Binary:
     def scale(interval: int, by: Any) -> int:
         if divide and by == 0:
             division_by_zero()
@@ -146,7 +150,7 @@ def _scaled_interval(result: Interval, factor: Type, divide: bool) -> Binary:
                 )
             case _:
                 value = divide_half_up(interval, by) if divide else interval * by
-        return _checked_interval(result, value)
+        return _check_interval(result, value)
 
     return scale
 
@@ -154,16 +158,16 @@ def _scaled_interval(result: Interval, factor: Type, divide: bool) -> Binary:
 def _implement_mul(types: Types, result: Type) -> Binary:
     match types, result:
         case (Interval(), factor), Interval():
-            return _scaled_interval(result, factor, divide=False)
+            return _scale_interval(result, factor, divide=False)
         case (factor, Interval()), Interval():
-            scale = _scaled_interval(result, factor, divide=False)
+            scale = _scale_interval(result, factor, divide=False)
             return lambda a, b: scale(b, a)
         case _, Integer():
-            return lambda a, b: checked_integer(result, a * b)
+            return lambda a, b: check_integer(result, a * b)
         case _, Float():
             return _float_result(result, lambda a, b: a * b)
         case (Decimal(scale=s), Decimal(scale=t)), Decimal(scale=u):
-            return lambda a, b: checked_decimal(result, to_scale(*significant(a * b, s + t), u))
+            return lambda a, b: check_decimal(result, to_scale(*significant(a * b, s + t), u))
         case _:
             raise AssertionError(types)
 
@@ -171,7 +175,7 @@ def _implement_mul(types: Types, result: Type) -> Binary:
 def _implement_div(types: Types, result: Type) -> Binary:
     match types, result:
         case (Interval(), factor), Interval():
-            return _scaled_interval(result, factor, divide=True)
+            return _scale_interval(result, factor, divide=True)
         case (Decimal(scale=s), Decimal(scale=t)), Decimal(scale=u):
             # Spark finds 38 fractional digits first, and rounds those.
             up = POWERS[38 - s + t]
@@ -179,7 +183,7 @@ def _implement_div(types: Types, result: Type) -> Binary:
             def divide_decimals(a: int, b: int) -> int:
                 if b == 0:
                     division_by_zero()
-                return checked_decimal(result, rescale(divide_half_up(a * up, b), 38, u))
+                return check_decimal(result, rescale(divide_half_up(a * up, b), 38, u))
 
             return divide_decimals
         case _:
@@ -198,7 +202,7 @@ def _implement_idiv(types: Types, result: Type) -> Binary:
     def quotient(a: int, b: int) -> int:
         if b == 0:
             division_by_zero()
-        return checked_integer(BIGINT, truncated(a * x, b * y))
+        return check_integer(BIGINT, truncate_quotient(a * x, b * y))
 
     return quotient
 
@@ -228,7 +232,7 @@ def _implement_mod(types: Types, result: Type) -> Binary:
         if b == 0:
             division_by_zero()
         r = remainder(a * x, b * y)
-        return checked_decimal(result, rescale(r, m, result.scale)) if isinstance(result, Decimal) else r
+        return check_decimal(result, rescale(r, m, result.scale)) if isinstance(result, Decimal) else r
 
     return rest
 
@@ -236,9 +240,9 @@ def _implement_mod(types: Types, result: Type) -> Binary:
 def _implement_neg(types: Types, result: Type) -> Callable[[Any], Any]:
     match result:
         case Integer():
-            return lambda a: checked_integer(result, -a)
+            return lambda a: check_integer(result, -a)
         case Interval():
-            return lambda a: _checked_interval(result, -a)
+            return lambda a: _check_interval(result, -a)
         case Float():
             return lambda a: canonical_float(-a)
         case _:

@@ -67,7 +67,7 @@ def _joint(a: Interval, b: Interval) -> Interval:
     return a if a == b else Interval(a.unit)
 
 
-def _shifted(day: Type, by: Type) -> Signature:
+def _infer_shift(day: Type, by: Type) -> Signature:
     """A date or timestamp moved by a number of days or an interval."""
     match day, by:
         case Date(), Integer(8 | 16 | 32):
@@ -91,9 +91,9 @@ def infer_add(types: Types) -> Signature:
     count(types, 2)
     match types:
         case (Date() | Time() | Timestamp() as day, by):
-            return _shifted(day, by)
+            return _infer_shift(day, by)
         case (by, Date() | Time() | Timestamp() as day):
-            shift = _shifted(day, by)
+            shift = _infer_shift(day, by)
             return Signature(shift.args[::-1], shift.result)
         case (Interval() as a, Interval() as b):
             t = _joint(a, b)
@@ -118,7 +118,7 @@ def infer_sub(types: Types) -> Signature:
             t = common_of_two(a, b)
             return Signature((t, t), MICROS)
         case (Date() | Time() | Timestamp() as day, by):
-            return _shifted(day, by)
+            return _infer_shift(day, by)
         case (Interval() as a, Interval() as b):
             t = _joint(a, b)
             return Signature((t, t), t)
@@ -128,7 +128,7 @@ def infer_sub(types: Types) -> Signature:
             return _numbers(types, decimal_sum)
 
 
-def _scaling(t: Type) -> Type:
+def _interval_factor(t: Type) -> Type:
     """A factor of an interval: exact numbers stay, others are DOUBLE."""
     return t if isinstance(t, Integer | Decimal) else DOUBLE if isinstance(t, Float) else numeric(t)
 
@@ -137,9 +137,9 @@ def infer_mul(types: Types) -> Signature:
     count(types, 2)
     match types:
         case (Interval(unit) as a, b):
-            return Signature((a, _scaling(b)), Interval(unit))
+            return Signature((a, _interval_factor(b)), Interval(unit))
         case (b, Interval(unit) as a):
-            return Signature((_scaling(b), a), Interval(unit))
+            return Signature((_interval_factor(b), a), Interval(unit))
         case _:
             return _numbers(types, decimal_product)
 
@@ -148,7 +148,7 @@ def infer_div(types: Types) -> Signature:
     count(types, 2)
     a, b = types
     if isinstance(a, Interval):
-        return Signature((a, _scaling(b)), Interval(a.unit))
+        return Signature((a, _interval_factor(b)), Interval(a.unit))
     if isinstance(a, Decimal | Integer | Null) and isinstance(b, Decimal | Integer | Null):
         if isinstance(a, Decimal) or isinstance(b, Decimal):
             return _numbers(types, decimal_quotient)

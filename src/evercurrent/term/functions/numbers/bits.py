@@ -1,4 +1,8 @@
-"""Functions of integers as bits, and of numbers written in other bases."""
+"""Functions of integers as bits, and of numbers written in other bases.
+
+shiftleft(1, 4)           16
+conv('ff', 16, 10)      '255'
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from evercurrent.data.types import BIGINT, BINARY, BOOLEAN, INT, STRING, Binary, Integer, Null, String, Type
-from evercurrent.term.functions.failures import overflow
+from evercurrent.term.functions.failures import overflow, within_size
 from evercurrent.term.functions.function import Function, Signature, TypeMismatch, Types
-from evercurrent.term.functions.signatures import common, count, fixed, simple
+from evercurrent.term.functions.signatures import common, count, simple, take_exactly
 
 
 def _infer_bits(types: Types) -> Signature:
@@ -30,10 +34,12 @@ def _infer_integer(types: Types) -> Signature:
 def _infer_shift(types: Types) -> Signature:
     count(types, 2)
     t = BIGINT if types[0] == BIGINT else INT
-    return Signature((fixed((t,), t)(types[:1]).args[0], fixed((INT,), INT)(types[1:]).args[0]), t)
+    return Signature(
+        (take_exactly((t,), t)(types[:1]).args[0], take_exactly((INT,), INT)(types[1:]).args[0]), t
+    )
 
 
-def wrapped(x: int, bits: int) -> int:
+def wrap_integer(x: int, bits: int) -> int:
     """The integer that the lowest bits stand for."""
     x &= (1 << bits) - 1
     return x - (1 << bits) if x >> (bits - 1) else x
@@ -47,8 +53,8 @@ def _shift(name: str) -> Callable[[Types, Type], Callable[[int, int], int]]:
         def shift(x: int, n: int) -> int:
             n &= bits - 1
             if name == "shiftleft":
-                return wrapped(x << n, bits)
-            return x >> n if name == "shiftright" else wrapped((x & ((1 << bits) - 1)) >> n, bits)
+                return wrap_integer(x << n, bits)
+            return x >> n if name == "shiftright" else wrap_integer((x & ((1 << bits) - 1)) >> n, bits)
 
         return shift
 
@@ -63,16 +69,16 @@ def _infer_hex(types: Types) -> Signature:
     count(types, 1)
     t = types[0] if isinstance(types[0], String | Binary) else BIGINT
     if t == BIGINT:
-        fixed((BIGINT,), STRING)(types)
+        take_exactly((BIGINT,), STRING)(types)
     return Signature((t,), STRING)
 
 
 def _implement_hex(types: Types, result: Type) -> Callable[[Any], str]:
     match types[0]:
         case String():
-            return lambda s: str(s.encode().hex().upper())
+            return lambda s: str(within_size("HEX", s.encode().hex().upper()))
         case Binary():
-            return lambda b: str(b.hex().upper())
+            return lambda b: str(within_size("HEX", b.hex().upper()))
         case _:
             return lambda n: f"{n & ((1 << 64) - 1):X}"
 

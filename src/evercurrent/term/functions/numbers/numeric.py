@@ -2,6 +2,8 @@
 
 Functions of the reals take and give DOUBLE. Outside of their domain logarithms are NULL and all else is NaN; what is too
 large is infinite.
+
+    sqrt(2.25)      1.5
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from evercurrent.data.types import (
 )
 from evercurrent.data.values import NAN, canonical_float
 from evercurrent.errors import EvaluationError
-from evercurrent.term.functions.exact import checked_decimal, checked_integer, remainder, rescale
+from evercurrent.term.functions.exact import check_decimal, check_integer, remainder, rescale
 from evercurrent.term.functions.failures import division_by_zero
 from evercurrent.term.functions.function import Function, Signature, Types
 from evercurrent.term.functions.numbers import arithmetic
@@ -32,10 +34,10 @@ from evercurrent.term.functions.numbers.arithmetic_source import within
 from evercurrent.term.functions.signatures import (
     common,
     count,
-    fixed,
     number_or_interval,
     numeric,
     simple,
+    take_exactly,
 )
 
 Real = Callable[..., float]
@@ -144,7 +146,7 @@ def log_base(*args: float) -> float | None:
 
 
 def _infer_log(types: Types) -> Signature:
-    return fixed((DOUBLE, DOUBLE), DOUBLE, least=1)(types)
+    return take_exactly((DOUBLE, DOUBLE), DOUBLE, least=1)(types)
 
 
 # --- signs and sizes ---------------------------------------------------------------------------------------
@@ -159,9 +161,9 @@ def _infer_same(types: Types) -> Signature:
 def _implement_abs(types: Types, result: Type) -> Callable[[Any], Any]:
     match result:
         case Integer():
-            return lambda x: checked_integer(result, abs(x))
+            return lambda x: check_integer(result, abs(x))
         case Interval(unit):
-            return lambda x: checked_integer(Integer(32 if unit == "months" else 64), abs(x))
+            return lambda x: check_integer(Integer(32 if unit == "months" else 64), abs(x))
         case _:
             return lambda x: abs(x) if x == x else NAN
 
@@ -206,7 +208,7 @@ def _implement_pmod(types: Types, result: Type) -> Callable[[Any, Any], Any]:
         r = remainder(a, b)
         if r < 0:
             r = remainder(r + b, b)
-        return checked_decimal(result, rescale(r, scale, result.scale)) if isinstance(result, Decimal) else r
+        return check_decimal(result, rescale(r, scale, result.scale)) if isinstance(result, Decimal) else r
 
     return pmod
 
@@ -252,7 +254,7 @@ def width_bucket(value: float, low: float, high: float, buckets: int) -> int | N
 
 
 def _attempt(name: str, base: str) -> Function:
-    """An operator that gives NULL where it would fail."""
+    """An operator that returns NULL where it would fail."""
     function = next(f for f in arithmetic.FUNCTIONS if f.name == base)
 
     def implement(types: Types, result: Type) -> Callable[..., Any]:
@@ -303,7 +305,8 @@ FUNCTIONS = (
     simple("factorial", (INT,), BIGINT, factorial, nullable=True),
     simple("width_bucket", (DOUBLE, DOUBLE, DOUBLE, BIGINT), BIGINT, width_bucket, nullable=True),
     simple("isnan", (DOUBLE,), BOOLEAN, lambda x: x is not None and x != x, strict=False),
-    Function("nanvl", _infer_nanvl, lambda t, r: lambda a, b: b if a != a else a),
+    # Not strict: the second value is looked at only if the first is NaN.
+    Function("nanvl", _infer_nanvl, lambda t, r: lambda a, b: b if a != a else a, strict=False),
     _attempt("try_add", "add"),
     _attempt("try_subtract", "sub"),
     _attempt("try_multiply", "mul"),

@@ -77,11 +77,11 @@ def _check_signature(types: Types) -> Signature:
 def average_type(argument: Type) -> Type:
     """Spark's type of avg over an argument of this type."""
     if isinstance(argument, Decimal):
-        return bounded(argument.precision + 4, argument.scale + 4)
+        return limit_decimal(argument.precision + 4, argument.scale + 4)
     return DOUBLE
 
 
-def bounded(precision: int, scale: int) -> Decimal:
+def limit_decimal(precision: int, scale: int) -> Decimal:
     return Decimal(min(38, precision), min(38, scale))
 
 

@@ -2,6 +2,10 @@
 
 A float is rounded as the decimal that it prints as, so round(2.675, 2) is 2.68. Decimals need one more integral digit,
 since 9.9 rounds to 10.
+
+    round(2.5)           3
+    bround(2.5)          2
+    round(1234, -2)      1200
 """
 
 from __future__ import annotations
@@ -16,8 +20,8 @@ from evercurrent.data.values import WIDE, float32
 from evercurrent.term.functions.coerce import decimal_of
 from evercurrent.term.functions.exact import (
     POWERS,
-    checked_decimal,
-    checked_integer,
+    check_decimal,
+    check_integer,
     divide_half_even,
     divide_half_up,
 )
@@ -52,7 +56,7 @@ DIVISIONS: dict[str, Divide] = {
 }
 
 
-def rounded_decimal(t: Decimal, places: int) -> Decimal:
+def infer_rounded_decimal(t: Decimal, places: int) -> Decimal:
     """The type of a decimal rounded to so many places."""
     digits = t.precision - t.scale + 1
     if places < 0:
@@ -74,11 +78,11 @@ def _refine(name: str) -> Callable[[Types, tuple[Any, ...]], Signature]:
                 raise TypeMismatch("the number of places must be an integer")
         args = (t, INT)[: len(types)]
         if isinstance(t, Decimal):
-            return Signature(args, rounded_decimal(t, places))
+            return Signature(args, infer_rounded_decimal(t, places))
         if name in ("ceil", "floor"):
             if len(types) == 2:
                 t = decimal_of(t) if isinstance(t, Integer) else Decimal(30, 15)
-                return Signature((t, INT), rounded_decimal(t, places))
+                return Signature((t, INT), infer_rounded_decimal(t, places))
             return Signature((BIGINT,) if isinstance(t, Integer) else args, BIGINT)
         return Signature(args, t)
 
@@ -91,9 +95,9 @@ def _implement(name: str) -> Callable[[Types, Type], Callable[..., Any]]:
     def implement(types: Types, result: Type) -> Callable[..., Any]:
         match types[0], result:
             case Decimal(scale=s), Decimal(scale=t):
-                return lambda x, places=0: checked_decimal(result, round_scaled(x, s, places, t, divide))
+                return lambda x, places=0: check_decimal(result, round_scaled(x, s, places, t, divide))
             case Integer(), Integer() if name in ("round", "bround"):
-                return lambda x, places=0: checked_integer(result, round_scaled(x, 0, places, 0, divide))
+                return lambda x, places=0: check_integer(result, round_scaled(x, 0, places, 0, divide))
             case Integer(), _:
                 return lambda x: x
             case Float(), Integer():
@@ -121,7 +125,7 @@ def _to_integer(x: float, f: Callable[[float], int]) -> int:
         return 0  # as Java converts NaN to an integer
     if math.isinf(x):
         bad_cast(x, BIGINT)
-    return checked_integer(BIGINT, f(x))
+    return check_integer(BIGINT, f(x))
 
 
 def _round_float(x: float, text: str, places: int, mode: str, bits: int) -> float:

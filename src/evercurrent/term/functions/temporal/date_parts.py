@@ -1,4 +1,7 @@
-"""Parts of dates, times of day, timestamps and intervals: year, quarter, weekday, hour; DATE_PART and EXTRACT."""
+"""Parts of dates, times of day, timestamps and intervals: year, quarter, weekday, hour; DATE_PART and EXTRACT.
+
+extract(QUARTER FROM DATE '2024-05-01')      2
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,10 @@ from evercurrent.data.types import (
     Timestamp,
     Type,
 )
-from evercurrent.term.functions.exact import truncated
+from evercurrent.term.functions.exact import truncate_quotient
 from evercurrent.term.functions.function import Function, Signature, TypeMismatch, Types
 from evercurrent.term.functions.intervals import MICROS_OF
-from evercurrent.term.functions.signatures import count, expect, fixed, simple
+from evercurrent.term.functions.signatures import count, expect, simple, take_exactly
 from evercurrent.term.functions.temporal.date_patterns import MONTHS as MONTH_NAMES
 from evercurrent.term.functions.temporal.date_patterns import WEEKDAYS
 
@@ -118,19 +121,21 @@ def _implement_part(types: Types, result: Type) -> Callable[[str, Any], Any]:
 def interval_field(part: str, value: int) -> int:
     match part:
         case "year":
-            return truncated(value, 12)
+            return truncate_quotient(value, 12)
         case "month":
-            return value - truncated(value, 12) * 12
+            return value - truncate_quotient(value, 12) * 12
         case "day":
-            return truncated(value, MICROS_OF["day"])
+            return truncate_quotient(value, MICROS_OF["day"])
         case "hour":
-            return truncated(value - truncated(value, MICROS_OF["day"]) * MICROS_OF["day"], MICROS_OF["hour"])
+            return truncate_quotient(
+                value - truncate_quotient(value, MICROS_OF["day"]) * MICROS_OF["day"], MICROS_OF["hour"]
+            )
         case "minute":
-            return truncated(
-                value - truncated(value, MICROS_OF["hour"]) * MICROS_OF["hour"], MICROS_OF["minute"]
+            return truncate_quotient(
+                value - truncate_quotient(value, MICROS_OF["hour"]) * MICROS_OF["hour"], MICROS_OF["minute"]
             )
         case _:
-            return value - truncated(value, MICROS_OF["minute"]) * MICROS_OF["minute"]
+            return value - truncate_quotient(value, MICROS_OF["minute"]) * MICROS_OF["minute"]
 
 
 def _moment_type(types: Types) -> Signature:
@@ -159,7 +164,7 @@ DAY_FUNCTIONS = {
 def _day_part(name: str, part: str) -> Function:
     meaning = DAY_PARTS[part]
     source = _day_source(part) if part in ("year", "month", "day") else None
-    return Function(name, fixed((DATE,), INT), lambda t, r: meaning, python=source)
+    return Function(name, take_exactly((DATE,), INT), lambda t, r: meaning, python=source)
 
 
 def _second(t: Moment) -> int:

@@ -96,7 +96,7 @@ def _writer(token: str, pattern: str) -> Writer:
         case "y" | "u" if n <= 6:
             return (lambda t: f"{t.year % 100:02d}") if n == 2 else lambda t: str(t.year).rjust(n, "0")
         case "M" | "L":
-            return _named(n, MONTHS, lambda t: t.month, pattern)
+            return _write_name(n, MONTHS, lambda t: t.month, pattern)
         case "d" if n <= 2:
             return lambda t: str(t.day).rjust(n, "0")
         case "D" if n <= 3:
@@ -143,7 +143,7 @@ def _writer(token: str, pattern: str) -> Writer:
             raise refuse(token, pattern)
 
 
-def _named(n: int, names: list[str], of: Callable[[datetime.datetime], int], pattern: str) -> Writer:
+def _write_name(n: int, names: list[str], of: Callable[[datetime.datetime], int], pattern: str) -> Writer:
     if n <= 2:
         return lambda t: str(of(t)).rjust(n, "0")
     if n == 3:

@@ -1,4 +1,7 @@
-"""Dates, times of day and timestamps from text and to text, by pattern: to_date, to_timestamp, date_format and the epoch's seconds."""
+"""Dates, times of day and timestamps from text and to text, by pattern: to_date, to_timestamp, date_format and the epoch's seconds.
+
+date_format(DATE '2024-05-01', 'yyyy/MM')      '2024/05'
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from evercurrent.data.types import (
 from evercurrent.errors import EvaluationError
 from evercurrent.term.functions.calendar import micros_of, midnight, moment_of
 from evercurrent.term.functions.function import Function, Signature, Types
-from evercurrent.term.functions.signatures import count, expect, fixed
+from evercurrent.term.functions.signatures import count, expect, take_exactly
 from evercurrent.term.functions.temporal.date_patterns import must_read, reader, time_only, write, writers
 from evercurrent.term.functions.values.casts import conversion
 
@@ -30,7 +33,7 @@ DAY_ONE = datetime.date(1970, 1, 1)
 STANDARD = "yyyy-MM-dd HH:mm:ss"
 
 
-def _parsed(target: Type) -> Callable[[Types], Signature]:
+def _infer_parse(target: Type) -> Callable[[Types], Signature]:
     """Text and a pattern, or anything that casts."""
 
     def infer(types: Types) -> Signature:
@@ -72,7 +75,7 @@ def _attempt(
     return lenient
 
 
-def _checked(
+def _check_pattern(
     infer: Callable[[Types], Signature], check: Callable[[str], Any]
 ) -> Callable[[Types, tuple[Any, ...]], Signature]:
     """Look at a constant pattern when the call is built, so that what is refused is refused early."""
@@ -130,14 +133,14 @@ def from_unixtime(seconds: int, pattern: str = STANDARD) -> str:
 def _parser(
     name: str, target: Type, finish: Callable[[datetime.datetime], Any], lenient: bool = False
 ) -> Function:
-    infer, implement = _parsed(target), _parse(name.upper(), finish)
+    infer, implement = _infer_parse(target), _parse(name.upper(), finish)
     return Function(
         name,
         infer,
         _attempt(implement) if lenient else implement,
         fails=not lenient,
         nullable=lenient,
-        refine=_checked(infer, reader),
+        refine=_check_pattern(infer, reader),
     )
 
 
@@ -145,7 +148,7 @@ def _same(t: datetime.datetime) -> datetime.datetime:
     return t
 
 
-_infer_from_unixtime = fixed((BIGINT, STRING), STRING, least=1)
+_infer_from_unixtime = take_exactly((BIGINT, STRING), STRING, least=1)
 
 FUNCTIONS = (
     _parser("to_date", DATE, datetime.datetime.date),
@@ -158,13 +161,13 @@ FUNCTIONS = (
     _parser("to_timestamp_ntz", TIMESTAMP_NTZ, _same),
     Function("date_format", _infer_format, _implement_format, refine=_refine_format, fails=True),
     Function(
-        "unix_timestamp", _infer_unix, _implement_unix, refine=_checked(_infer_unix, reader), fails=True
+        "unix_timestamp", _infer_unix, _implement_unix, refine=_check_pattern(_infer_unix, reader), fails=True
     ),
     Function(
         "from_unixtime",
         _infer_from_unixtime,
         lambda t, r: from_unixtime,
-        refine=_checked(_infer_from_unixtime, writers),
+        refine=_check_pattern(_infer_from_unixtime, writers),
         fails=True,
     ),
 )

@@ -1,4 +1,8 @@
-"""Functions of dates and timestamps: distances, steps and truncation."""
+"""Functions of dates and timestamps: distances, steps and truncation.
+
+date_add(DATE '2024-02-28', 2)      2024-03-01
+datediff(DATE '2024-03-01', DATE '2024-02-01')      29
+"""
 
 from __future__ import annotations
 
@@ -37,11 +41,11 @@ from evercurrent.term.functions.calendar import (
     out_of_calendar,
 )
 from evercurrent.term.functions.coerce import common_of_two
-from evercurrent.term.functions.exact import checked_integer, truncated
+from evercurrent.term.functions.exact import check_integer, truncate_quotient
 from evercurrent.term.functions.failures import bad_argument
 from evercurrent.term.functions.function import Function, Signature, TypeMismatch, Types, Unknown
 from evercurrent.term.functions.intervals import MICROS_OF, MONTHS_OF
-from evercurrent.term.functions.signatures import count, expect, fixed, numeric, simple
+from evercurrent.term.functions.signatures import count, expect, numeric, simple, take_exactly
 from evercurrent.term.functions.temporal.date_patterns import WEEKDAYS
 from evercurrent.term.functions.values.casts import conversion
 
@@ -79,14 +83,14 @@ def timestampdiff(unit: str, start: Moment, end: Moment) -> int:
     """Whole units from start to end, towards zero."""
     kind = unit_of("TIMESTAMPDIFF", unit)
     if kind in MICROS_OF:
-        return truncated((end - start) // MICRO, MICROS_OF[kind])
+        return truncate_quotient((end - start) // MICRO, MICROS_OF[kind])
     months = (end.year - start.year) * 12 + end.month - start.month
     # A month is whole when the day of the month and the time of day have been reached.
     if months > 0 and _within_month(end) < _within_month(start):
         months -= 1
     elif months < 0 and _within_month(end) > _within_month(start):
         months += 1
-    return truncated(months, MONTHS_OF[kind])
+    return truncate_quotient(months, MONTHS_OF[kind])
 
 
 def _within_month(t: Moment) -> tuple[int, datetime.time]:
@@ -234,23 +238,23 @@ def _implement_seconds(types: Types, result: Type) -> Callable[[Any], Moment]:
 
 
 def _infer_datediff(types: Types) -> Signature:
-    return fixed((DATE, DATE), INT)(types)
+    return take_exactly((DATE, DATE), INT)(types)
 
 
 def _infer_add_months(types: Types) -> Signature:
     count(types, 2)
     if isinstance(types[1], Interval):
         return Signature((expect(types[0], DATE, 0), MONTHS), DATE)
-    return fixed((DATE, INT), DATE)(types)
+    return take_exactly((DATE, INT), DATE)(types)
 
 
 def make_ym_interval(years: int = 0, months: int = 0) -> int:
-    return checked_integer(INT, years * 12 + months)
+    return check_integer(INT, years * 12 + months)
 
 
 def make_dt_interval(days: int = 0, hours: int = 0, minutes: int = 0, seconds: int = 0) -> int:
     total = days * MICROS_OF["day"] + hours * MICROS_OF["hour"] + minutes * MICROS_OF["minute"] + seconds
-    return checked_integer(BIGINT, total)
+    return check_integer(BIGINT, total)
 
 
 def _same_unit_check(types: Types, constants: tuple[Any, ...]) -> None:

@@ -29,10 +29,10 @@ from evercurrent.data.types import (
     Type,
 )
 from evercurrent.term.functions.calendar import MICROS_PER_DAY, micros_of_day, time_of
-from evercurrent.term.functions.exact import POWERS, truncated
+from evercurrent.term.functions.exact import POWERS, truncate_quotient
 from evercurrent.term.functions.failures import bad_argument
 from evercurrent.term.functions.function import Function, Signature, TypeMismatch, Types
-from evercurrent.term.functions.signatures import count, expect, fixed, numeric, simple
+from evercurrent.term.functions.signatures import count, expect, numeric, simple, take_exactly
 from evercurrent.term.functions.temporal.datetimes import make_timestamp, to_utc
 
 SECONDS = Decimal(16, 6)
@@ -55,7 +55,7 @@ def unit_of(name: str, unit: str) -> int:
 
 def time_diff(unit: str, start: datetime.time, end: datetime.time) -> int:
     """Whole units from start to end, towards zero."""
-    return truncated(micros_of_day(end) - micros_of_day(start), unit_of("TIME_DIFF", unit))
+    return truncate_quotient(micros_of_day(end) - micros_of_day(start), unit_of("TIME_DIFF", unit))
 
 
 def time_trunc(unit: str, t: datetime.time) -> datetime.time:
@@ -72,7 +72,7 @@ def make_time(hour: int, minute: int, seconds: int) -> datetime.time:
         bad_argument("MAKE_TIME", "an hour is 0 to 23, a minute 0 to 59, and seconds are 0 to less than 60")
 
 
-def checked_time(name: str, micros: int) -> datetime.time:
+def check_time(name: str, micros: int) -> datetime.time:
     if not 0 <= micros < MICROS_PER_DAY:
         bad_argument(name, "a time is 00:00:00 to 23:59:59.999999")
     return time_of(micros)
@@ -82,7 +82,7 @@ def _infer_make_time(types: Types) -> Signature:
     count(types, 3)
     if isinstance(types[2], Float):  # Spark reads these seconds as a decimal too
         return Signature((expect(types[0], INT, 0), expect(types[1], INT, 1), SECONDS), TIME)
-    return fixed((INT, INT, SECONDS), TIME)(types)
+    return take_exactly((INT, INT, SECONDS), TIME)(types)
 
 
 def _infer_time_trunc(types: Types) -> Signature:
@@ -100,15 +100,15 @@ def _implement_from_seconds(types: Types, result: Type) -> Callable[[Any], datet
     name = "TIME_FROM_SECONDS"
     match types[0]:
         case Integer():
-            return lambda n: checked_time(name, n * 1_000_000)
+            return lambda n: check_time(name, n * 1_000_000)
         case Decimal(scale=s):
-            return lambda n: checked_time(name, n * 1_000_000 // POWERS[s])
+            return lambda n: check_time(name, n * 1_000_000 // POWERS[s])
         case Float():
 
             def from_float(n: float) -> datetime.time:
                 if not math.isfinite(n):
                     bad_argument(name, "NaN and infinite numbers are no time")
-                return checked_time(name, math.floor(n * 1_000_000))
+                return check_time(name, math.floor(n * 1_000_000))
 
             return from_float
         case t:
@@ -167,7 +167,7 @@ def _check_unit(name: str, infer: Callable[[Types], Signature]) -> Callable[[Typ
     return refine
 
 
-_infer_time_diff = fixed((STRING, TIME, TIME), BIGINT)
+_infer_time_diff = take_exactly((STRING, TIME, TIME), BIGINT)
 
 FUNCTIONS = (
     Function("make_time", _infer_make_time, lambda t, r: make_time, fails=True),
@@ -187,9 +187,9 @@ FUNCTIONS = (
     ),
     Function("time_from_seconds", _infer_from_seconds, _implement_from_seconds, fails=True),
     simple(
-        "time_from_millis", (BIGINT,), TIME, lambda n: checked_time("TIME_FROM_MILLIS", n * 1_000), fails=True
+        "time_from_millis", (BIGINT,), TIME, lambda n: check_time("TIME_FROM_MILLIS", n * 1_000), fails=True
     ),
-    simple("time_from_micros", (BIGINT,), TIME, lambda n: checked_time("TIME_FROM_MICROS", n), fails=True),
+    simple("time_from_micros", (BIGINT,), TIME, lambda n: check_time("TIME_FROM_MICROS", n), fails=True),
     simple("time_to_seconds", (TIME,), Decimal(14, 6), micros_of_day),
     simple("time_to_millis", (TIME,), BIGINT, lambda t: micros_of_day(t) // 1_000),
     simple("time_to_micros", (TIME,), BIGINT, micros_of_day),

@@ -10,7 +10,7 @@ import urllib.parse
 import zlib
 
 from evercurrent.data.types import BIGINT, BINARY, INT, STRING
-from evercurrent.term.functions.failures import bad_argument
+from evercurrent.term.functions.failures import bad_argument, check_size, within_size
 from evercurrent.term.functions.signatures import simple
 
 CHARSETS = {
@@ -51,6 +51,7 @@ def decode(data: bytes, charset: str) -> str:
 def in_base64(data: bytes) -> str:
     """In lines of 76 characters, as in mail."""
     text = base64.b64encode(data).decode()
+    check_size("BASE64", len(text))
     return "\r\n".join(text[i : i + 76] for i in range(0, len(text), 76))
 
 
@@ -72,6 +73,11 @@ def sha2(data: bytes, bits: int) -> str | None:
     return hashlib.new(SHA2[bits], data).hexdigest() if bits in SHA2 else None
 
 
+def url_encode(text: str) -> str:
+    made = urllib.parse.quote_plus(text, safe="*-._").replace("~", "%7E")
+    return within_size("URL_ENCODE", made)  # type: ignore[no-any-return]
+
+
 def url_decode(text: str) -> str:
     if re.search(r"%(?![0-9A-Fa-f]{2})", text):
         bad_argument("URL_DECODE", "a % is not followed by two hexadecimal digits")
@@ -87,8 +93,6 @@ FUNCTIONS = (
     simple("sha1", (BINARY,), STRING, lambda b: hashlib.sha1(b).hexdigest()),
     simple("sha2", (BINARY, INT), STRING, sha2, nullable=True),
     simple("crc32", (BINARY,), BIGINT, zlib.crc32),
-    simple(
-        "url_encode", (STRING,), STRING, lambda s: urllib.parse.quote_plus(s, safe="*-._").replace("~", "%7E")
-    ),
+    simple("url_encode", (STRING,), STRING, url_encode),
     simple("url_decode", (STRING,), STRING, url_decode, fails=True),
 )

@@ -25,7 +25,7 @@ from evercurrent.data.types import (
     Type,
 )
 from evercurrent.errors import UnsupportedError
-from evercurrent.term.functions.failures import bad_argument
+from evercurrent.term.functions.failures import bad_argument, check_size, within_size
 from evercurrent.term.functions.function import Function, Signature, TypeMismatch, Types, Unknown
 from evercurrent.term.functions.signatures import count, expect, numeric
 from evercurrent.term.functions.text.spelling import spelling
@@ -54,27 +54,31 @@ def parse(text: str) -> tuple[str | Spec, ...]:
 
 def format_string(text: str, types: Types, values: tuple[Any, ...]) -> str:
     out: list[str] = []
-    following = 0
+    following = size = 0
     for part in parse(text):
+        check_size("FORMAT_STRING", size := size + (len(out[-1]) if out else 0))
         if isinstance(part, str):
             out.append(part)
             continue
         position, flags, width, precision, kind = part
+        check_size("FORMAT_STRING", max(width, precision or 0))
+        if kind in "feE":
+            _require_places("FORMAT_STRING", precision or 0)
         if kind == "n":
             out.append("\n")
             continue
         if kind == "%":
-            out.append(_padded("%", flags, width))
+            out.append(_pad_text("%", flags, width))
             continue
         i = int(position) - 1 if position else following
         following += position is None
         if not 0 <= i < len(values):
             bad_argument("FORMAT_STRING", f"there is no argument {i + 1}")
-        out.append(_padded(_conversion(kind, flags, width, precision, types[i], values[i]), flags, width))
-    return "".join(out)
+        out.append(_pad_text(_conversion(kind, flags, width, precision, types[i], values[i]), flags, width))
+    return within_size("FORMAT_STRING", "".join(out))  # type: ignore[no-any-return]
 
 
-def _padded(text: str, flags: str, width: int) -> str:
+def _pad_text(text: str, flags: str, width: int) -> str:
     return text.ljust(width) if "-" in flags else text.rjust(width)
 
 
@@ -88,9 +92,9 @@ def _conversion(kind: str, flags: str, width: int, precision: int | None, t: Typ
         return text.upper() if kind in "SXE" else text
     match kind, t:
         case "d", Integer():
-            return _signed(str(abs(value)), value < 0, flags, width)
+            return _format_signed(str(abs(value)), value < 0, flags, width)
         case (("x" | "X" | "o"), Integer(bits)):
-            return _unsigned(kind, value & ((1 << max(32, bits)) - 1), flags, width)
+            return _format_unsigned(kind, value & ((1 << max(32, bits)) - 1), flags, width)
         case "c", Integer():
             return chr(value)
         case "c", String() if len(value) == 1:
@@ -101,7 +105,7 @@ def _conversion(kind: str, flags: str, width: int, precision: int | None, t: Typ
             bad_argument("FORMAT_STRING", f"%{kind} does not fit {t}")
 
 
-def _unsigned(kind: str, value: int, flags: str, width: int) -> str:
+def _format_unsigned(kind: str, value: int, flags: str, width: int) -> str:
     prefix = {"x": "0x", "X": "0X", "o": "0"}[kind] if "#" in flags else ""
     digits = format(value, kind)
     return prefix + (digits.rjust(width - len(prefix), "0") if "0" in flags else digits)
@@ -115,7 +119,7 @@ def _real(kind: str, flags: str, width: int, precision: int, t: Type, value: Any
         raise UnsupportedError("the format %g is not supported")
     if kind == "f":
         rounded = exact.quantize(decimal.Decimal(1).scaleb(-precision), decimal.ROUND_HALF_UP, _WIDER)
-        return _signed(f"{abs(rounded):f}", rounded.is_signed(), flags, width)
+        return _format_signed(f"{abs(rounded):f}", rounded.is_signed(), flags, width)
     if exact == 0:
         digits, exponent = decimal.Decimal(0).quantize(decimal.Decimal(1).scaleb(-precision)), 0
     else:
@@ -125,13 +129,23 @@ def _real(kind: str, flags: str, width: int, precision: int, t: Type, value: Any
         if digits >= 10:
             digits, exponent = (digits / 10).quantize(unit, decimal.ROUND_HALF_UP, _WIDER), exponent + 1
     text = f"{digits:f}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
-    return _signed(text.upper() if kind == "E" else text, exact.is_signed(), flags.replace(",", ""), width)
+    return _format_signed(
+        text.upper() if kind == "E" else text, exact.is_signed(), flags.replace(",", ""), width
+    )
 
+
+PLACES = 400
+"""Digits after the point that a number is written with at most; a DOUBLE has up to 309 before it."""
 
 _WIDER = decimal.Context(prec=800)
 
 
-def _signed(digits: str, negative: bool, flags: str, width: int) -> str:
+def _require_places(function: str, places: int) -> None:
+    if places > PLACES:
+        bad_argument(function, f"{places} digits after the point are too many; at most {PLACES} are possible")
+
+
+def _format_signed(digits: str, negative: bool, flags: str, width: int) -> str:
     if "," in flags:
         whole, dot, fraction = digits.partition(".")
         digits = f"{int(whole):,}{dot}{fraction}"
@@ -171,6 +185,8 @@ def _implement_number(types: Types, result: Type) -> Callable[..., Any]:
     def format_number(value: Any, places: int) -> str | None:
         if places < 0:
             return None
+        check_size("FORMAT_NUMBER", places)
+        _require_places("FORMAT_NUMBER", places)
         if isinstance(value, float) and not abs(value) < float("inf"):
             return "NaN" if value != value else "-∞" if value < 0 else "∞"
         exact = decimal.Decimal(value) if isinstance(t, Float) else decimal.Decimal(spell(value))

@@ -1,6 +1,9 @@
 """Patterns: LIKE, ILIKE, RLIKE and the regexp functions.
 
 A LIKE pattern that only asks for a beginning, an end or a part becomes a plain string operation.
+
+    'abc' LIKE 'a_c'                            TRUE
+    regexp_replace('a1b22', '[0-9]+', '#')      'a#b#'
 """
 
 from __future__ import annotations
@@ -13,10 +16,11 @@ from typing import Any
 
 from evercurrent.data.types import BOOLEAN, INT, STRING, Array, Type
 from evercurrent.errors import EvaluationError
-from evercurrent.term.functions.failures import bad_argument
+from evercurrent.limits import ELEMENTS
+from evercurrent.term.functions.failures import bad_argument, check_size, within_size
 from evercurrent.term.functions.function import Function, Signature, Types, Unknown
-from evercurrent.term.functions.signatures import Infer, fixed, simple
-from evercurrent.term.functions.text.regex import compiled, expand, replacement, translate
+from evercurrent.term.functions.signatures import Infer, simple, take_exactly
+from evercurrent.term.functions.text.regex import compile_pattern, expand, replacement, translate
 
 Test = Callable[[str], bool]
 
@@ -133,7 +137,7 @@ def _python_like(types: Types, result: Type, args: tuple[str, ...]) -> str | Non
 
 
 def rlike(s: str, pattern: str) -> bool:
-    return compiled(pattern).search(s) is not None
+    return compile_pattern(pattern).search(s) is not None
 
 
 def regexp_replace(s: str, pattern: str, by: str, start: int = 1) -> str:
@@ -143,7 +147,18 @@ def regexp_replace(s: str, pattern: str, by: str, start: int = 1) -> str:
         return s
     parts = replacement(by)
     head, tail = s[: start - 1], s[start - 1 :]
-    return head + compiled(pattern).sub(lambda m: expand(m, parts), tail)
+    room = ELEMENTS
+
+    def expand_pattern(m: re.Match[str]) -> str:
+        nonlocal room
+        made = expand(m, parts)
+        room -= len(made)
+        if room < 0:
+            check_size("REGEXP_REPLACE", ELEMENTS - room)
+        return made
+
+    made = head + compile_pattern(pattern).sub(expand_pattern, tail)
+    return within_size("REGEXP_REPLACE", made)  # type: ignore[no-any-return]
 
 
 def _group(name: str, found: re.Match[str], group: int) -> str:
@@ -153,7 +168,7 @@ def _group(name: str, found: re.Match[str], group: int) -> str:
 
 
 def regexp_extract(s: str, pattern: str, group: int = 1) -> str:
-    regex = compiled(pattern)
+    regex = compile_pattern(pattern)
     if not 0 <= group <= regex.groups:
         bad_argument("REGEXP_EXTRACT", f"the pattern has {regex.groups} groups, not {group}")
     found = regex.search(s)
@@ -161,23 +176,23 @@ def regexp_extract(s: str, pattern: str, group: int = 1) -> str:
 
 
 def regexp_extract_all(s: str, pattern: str, group: int = 1) -> tuple[str, ...]:
-    regex = compiled(pattern)
+    regex = compile_pattern(pattern)
     if not 0 <= group <= regex.groups:
         bad_argument("REGEXP_EXTRACT_ALL", f"the pattern has {regex.groups} groups, not {group}")
     return tuple(m[group] or "" for m in regex.finditer(s))
 
 
 def regexp_count(s: str, pattern: str) -> int:
-    return sum(1 for _ in compiled(pattern).finditer(s))
+    return sum(1 for _ in compile_pattern(pattern).finditer(s))
 
 
 def regexp_substr(s: str, pattern: str) -> str | None:
-    found = compiled(pattern).search(s)
+    found = compile_pattern(pattern).search(s)
     return found[0] if found else None
 
 
 def regexp_instr(s: str, pattern: str, group: int = 0) -> int:
-    found = compiled(pattern).search(s)
+    found = compile_pattern(pattern).search(s)
     return found.start() + 1 if found else 0
 
 
@@ -187,7 +202,7 @@ def split(s: str, pattern: str, limit: int = -1) -> tuple[str, ...]:
         return _split_characters(s, limit)
     parts: list[str] = []
     start = 0
-    for found in compiled(pattern).finditer(s):
+    for found in compile_pattern(pattern).finditer(s):
         if 0 < limit <= len(parts) + 1:
             break
         if found.end() == 0 or (found.start() == found.end() == len(s)):
@@ -206,7 +221,7 @@ def _split_characters(s: str, limit: int) -> tuple[str, ...]:
     return tuple(s)
 
 
-def _checked(infer: Infer, position: int = 1) -> Callable[[Types, tuple[Any, ...]], Signature]:
+def _check_pattern(infer: Infer, position: int = 1) -> Callable[[Types, tuple[Any, ...]], Signature]:
     """Translate a constant pattern when the call is built, so that what is refused is refused early."""
 
     def refine(types: Types, constants: tuple[Any, ...]) -> Signature:
@@ -222,8 +237,10 @@ def _checked(infer: Infer, position: int = 1) -> Callable[[Types, tuple[Any, ...
 def _regexp(
     name: str, args: Types, result: Type, meaning: Callable[..., Any], least: int, nullable: bool = False
 ) -> Function:
-    infer = fixed(args, result, least)
-    return Function(name, infer, lambda t, r: meaning, fails=True, nullable=nullable, refine=_checked(infer))
+    infer = take_exactly(args, result, least)
+    return Function(
+        name, infer, lambda t, r: meaning, fails=True, nullable=nullable, refine=_check_pattern(infer)
+    )
 
 
 TEXTS = Array(STRING)
@@ -231,7 +248,7 @@ TEXTS = Array(STRING)
 FUNCTIONS = (
     Function(
         "like",
-        fixed((STRING, STRING, STRING), BOOLEAN, least=2),
+        take_exactly((STRING, STRING, STRING), BOOLEAN, least=2),
         lambda t, r: like,
         python=_python_like,
         fails=True,

@@ -45,7 +45,7 @@ def refuse(pattern: str, what: str) -> UnsupportedError:
 
 
 @lru_cache(maxsize=1024)
-def compiled(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     """The compiled form of a Java pattern."""
     try:
         return re.compile(translate(pattern), re.ASCII)

@@ -33,6 +33,7 @@ from evercurrent.data.types import (
     Type,
 )
 from evercurrent.data.values import float32
+from evercurrent.term.functions.failures import join_within_size
 
 __all__ = ["MONTHS", "spell_decimal", "spell_double", "spell_float", "spell_interval", "spelling"]
 
@@ -63,7 +64,7 @@ def spelling(t: Type) -> Callable[[Any], str]:
             return lambda v: spell_interval(t, v)
         case Array(element) | Collection(_, element):
             item = _member(element)
-            return lambda v: f"[{', '.join(map(item, v))}]"
+            return lambda v: f"[{join_within_size('CAST', ', ', map(item, v))}]"
         case Struct(members):
             items = tuple(_member(m.type) for m in members)
             return lambda v: f"{{{', '.join(f(x) for f, x in zip(items, v, strict=True))}}}"

@@ -1,4 +1,7 @@
-"""Functions of text. Positions count characters (code points) from 1; a negative one counts from the end."""
+"""Functions of text. Positions count characters (code points) from 1; a negative one counts from the end.
+
+substring('evercurrent', 5, 3)      'cur'
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ from evercurrent.data.types import (
     String,
     Type,
 )
+from evercurrent.limits import ELEMENTS
 from evercurrent.term.functions.coerce import common_type, implicit
-from evercurrent.term.functions.failures import bad_argument, check_size
+from evercurrent.term.functions.failures import bad_argument, check_size, within_size
 from evercurrent.term.functions.function import Function, Signature, TypeMismatch, Types
 from evercurrent.term.functions.signatures import any_types, count, expect, simple
-from evercurrent.term.functions.text.spelling import spelling
 
 MOST = (1 << 31) - 1
 
@@ -86,13 +89,21 @@ def _infer_concat(types: Types) -> Signature:
 
 def _implement_concat(types: Types, result: Type) -> Callable[..., Any]:
     empty: Any = b"" if result == BINARY else "" if isinstance(result, String) else ()
-    if isinstance(result, Array):
-        return lambda *parts: tuple(x for part in parts for x in part)
-    return lambda *parts: empty.join(parts)
+
+    def two(a: Any, b: Any) -> Any:
+        made = a + b
+        return made if len(made) <= ELEMENTS else within_size("CONCAT", made)
+
+    def many(*parts: Any) -> Any:
+        check_size("CONCAT", sum(map(len, parts)))
+        return tuple(x for part in parts for x in part) if isinstance(result, Array) else empty.join(parts)
+
+    return two if len(types) == 2 else many
 
 
 def _python_concat(types: Types, result: Type, args: tuple[str, ...]) -> str | None:
-    if not isinstance(result, String) or not args:
+    """What grows by constants alone needs no limit."""
+    if not isinstance(result, String) or not args or sum(not a.startswith(("'", '"')) for a in args) > 1:
         return None
     return f"({' + '.join(args)})" if len(args) < 4 else f"''.join(({', '.join(args)}))"
 
@@ -116,6 +127,7 @@ def concat_ws(separator: str | None, *parts: Any) -> str | None:
     known: list[str] = []
     for part in parts:
         known.extend(x for x in (part if isinstance(part, tuple) else (part,)) if x is not None)
+    check_size("CONCAT_WS", sum(map(len, known)) + len(separator) * len(known))
     return separator.join(known)
 
 
@@ -142,7 +154,11 @@ def translate(x: str, source: str, target: str) -> str:
 
 
 def replace(x: str, search: str, by: str = "") -> str:
-    return x.replace(search, by) if search else x
+    if not search:
+        return x
+    if len(by) > len(search):
+        check_size("REPLACE", len(x) + x.count(search) * (len(by) - len(search)))
+    return x.replace(search, by)
 
 
 def repeat(x: str, n: int) -> str:
@@ -185,7 +201,8 @@ def initcap(x: str) -> str:
 
 def overlay(x: str, by: str, position: int, length: int = -1) -> str:
     length = len(by) if length < 0 else length
-    return x[: max(0, position - 1)] + by + x[max(0, position - 1 + length) :]
+    made = x[: max(0, position - 1)] + by + x[max(0, position - 1 + length) :]
+    return within_size("OVERLAY", made)  # type: ignore[no-any-return]
 
 
 def mask(x: str, *signs: str | None) -> str | None:
@@ -207,8 +224,11 @@ def instr(x: str, part: str) -> int:
     return x.find(part) + 1
 
 
-def locate(part: str, x: str, start: int = 1) -> int:
-    if start < 1:
+def locate(part: str | None, x: str | None, start: int | None = 1) -> int | None:
+    """Where the part first stands from `start` on; a start that is NULL is nowhere, as in Spark."""
+    if part is None or x is None:
+        return None
+    if start is None or start < 1:
         return 0
     if not part:
         return 1
@@ -307,7 +327,7 @@ def type_name(t: Type) -> str:
     return re.sub(r"([,:]) ", r"\1", str(t)).replace("VARCHAR", "varchar").lower()
 
 
-def _reversed(types: Types, result: Type) -> Callable[[Any], Any]:
+def _implement_reverse(types: Types, result: Type) -> Callable[[Any], Any]:
     return lambda x: x[::-1]
 
 
@@ -315,10 +335,6 @@ def _infer_reverse(types: Types) -> Signature:
     count(types, 1)
     t = types[0] if isinstance(types[0], Array) else expect(types[0], STRING, 0)
     return Signature((t,), t)
-
-
-def _to_text(types: Types, result: Type) -> Callable[[Any], str]:
-    return spelling(types[0])
 
 
 FUNCTIONS = (
@@ -342,9 +358,9 @@ FUNCTIONS = (
     Function("rpad", _infer_pad, lambda t, r: rpad, fails=True),
     simple("repeat", (STRING, INT), STRING, repeat, fails=True),
     simple("space", (INT,), STRING, lambda n: repeat(" ", n), fails=True),
-    Function("reverse", _infer_reverse, _reversed),
+    Function("reverse", _infer_reverse, _implement_reverse),
     simple("instr", (STRING, STRING), INT, instr),
-    simple("locate", (STRING, STRING, INT), INT, locate, least=2),
+    simple("locate", (STRING, STRING, INT), INT, locate, least=2, strict=False),
     simple("overlay", (STRING, STRING, INT, INT), STRING, overlay, least=3),
     simple("split_part", (STRING, STRING, INT), STRING, split_part, fails=True),
     simple("substring_index", (STRING, STRING, INT), STRING, substring_index),

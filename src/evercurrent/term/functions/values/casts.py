@@ -39,7 +39,7 @@ from evercurrent.data.types import (
 from evercurrent.data.values import NAN, WIDE, FrozenMap, canonical_float, float32
 from evercurrent.errors import EvaluationError
 from evercurrent.term.functions.calendar import MICROS_PER_DAY, micros_of, micros_of_day, midnight, moment_of
-from evercurrent.term.functions.exact import POWERS, divide_half_up, rescale, truncated
+from evercurrent.term.functions.exact import POWERS, divide_half_up, rescale, truncate_quotient
 from evercurrent.term.functions.failures import bad_cast, overflow
 from evercurrent.term.functions.intervals import read_interval
 from evercurrent.term.functions.text.spelling import spelling
@@ -104,7 +104,7 @@ def conversion(source: Type, target: Type, strict: bool = True) -> Conversion | 
     match source, target:
         case _, String(length):
             spell = spelling(source)
-            return spell if length is None else lambda v: _bounded(spell(v), target)
+            return spell if length is None else lambda v: _limit_text(spell(v), target)
         case String(), _:
             return _from_string(target)
         case Integer() | Decimal() | Float() | Boolean(), (Integer() | Decimal() | Float() | Boolean()):
@@ -135,7 +135,7 @@ def conversion(source: Type, target: Type, strict: bool = True) -> Conversion | 
         case Integer(), Interval("micros", days=True):
             return lambda v: v * MICROS_PER_DAY if abs(v) <= MOST_DAYS else overflow(target)
         case Interval(unit=a), Interval(unit=b, days=days) if a == b:
-            return (lambda v: truncated(v, MICROS_PER_DAY) * MICROS_PER_DAY) if days else _same
+            return (lambda v: truncate_quotient(v, MICROS_PER_DAY) * MICROS_PER_DAY) if days else _same
         case Array(a), Array(b):
             item = _member(a, b, strict)
             return None if item is None else lambda v: tuple(map(item, v))
@@ -197,7 +197,7 @@ def _member(source: Type, target: Type, strict: bool) -> Conversion | None:
     return cast_value(source, target, strict) if castable(source, target) else None
 
 
-def _bounded(text: str, t: String) -> str:
+def _limit_text(text: str, t: String) -> str:
     assert t.length is not None
     if len(text) > t.length and text[t.length :].strip(" "):
         bad_cast(text, t)
@@ -214,29 +214,29 @@ def _number(source: Type, target: Type) -> Conversion:
         case Boolean(), Float():
             return float
         case Boolean(), Decimal():
-            return _checked_decimal(target, lambda v: int(v) * POWERS[target.scale], source)
+            return _check_decimal(target, lambda v: int(v) * POWERS[target.scale], source)
         case _, Boolean():
             return lambda v: v != 0
         case Integer(), Integer():
-            return _checked_integer(target, _same, source)
+            return _check_integer(target, _same, source)
         case Integer(), Float(bits):
             return float if bits == 64 else lambda v: float32(float(v))
         case Integer(), Decimal(scale=s):
-            return _checked_decimal(target, lambda v: v * POWERS[s], source)
+            return _check_decimal(target, lambda v: v * POWERS[s], source)
         case Decimal(scale=s), Integer():
-            return _checked_integer(target, lambda v: truncated(v, POWERS[s]), source)
+            return _check_integer(target, lambda v: truncate_quotient(v, POWERS[s]), source)
         case Decimal(scale=s), Float(bits):
             # int / int is correctly rounded in Python whatever the sizes
             return (lambda v: v / POWERS[s]) if bits == 64 else lambda v: float32(v / POWERS[s])
         case Decimal(scale=s), Decimal(scale=t):
-            return _checked_decimal(target, lambda v: rescale(v, s, t), source)
+            return _check_decimal(target, lambda v: rescale(v, s, t), source)
         case Float(), Integer():
-            return _checked_integer(target, lambda v: _cut(v, target), source)
+            return _check_integer(target, lambda v: _cut(v, target), source)
         case Float(a), Float(b):
             return float32 if b < a else _same
         case Float(), Decimal(scale=s):
             spell = spelling(source)
-            convert = _checked_decimal(target, lambda v: _scaled(spell(v), s, target), source)
+            convert = _check_decimal(target, lambda v: _scale_text(spell(v), s, target), source)
             # What is no number has no digits, and Spark makes NULL of it even in ANSI mode.
             return lambda v: convert(v) if math.isfinite(v) else None
         case _:
@@ -249,35 +249,35 @@ def _cut(v: float, target: Type) -> int:
     return int(v)
 
 
-def _checked_integer(t: Integer, f: Callable[[Any], int], source: Type) -> Conversion:
+def _check_integer(t: Integer, f: Callable[[Any], int], source: Type) -> Conversion:
     low, high = -(1 << (t.bits - 1)), (1 << (t.bits - 1)) - 1
 
     def convert(v: Any) -> int:
         n = f(v)
         if not low <= n <= high:
-            bad_cast(_shown(source, v), t)
+            bad_cast(_show_value(source, v), t)
         return n
 
     return convert
 
 
-def _checked_decimal(t: Decimal, f: Callable[[Any], int], source: Type) -> Conversion:
+def _check_decimal(t: Decimal, f: Callable[[Any], int], source: Type) -> Conversion:
     limit = POWERS[t.precision]
 
     def convert(v: Any) -> int:
         n = f(v)
         if not -limit < n < limit:
-            bad_cast(_shown(source, v), t)
+            bad_cast(_show_value(source, v), t)
         return n
 
     return convert
 
 
-def _shown(source: Type, v: Any) -> Any:
+def _show_value(source: Type, v: Any) -> Any:
     return decimal.Decimal(spelling(source)(v)) if isinstance(source, Decimal) else v
 
 
-def _scaled(text: str, scale: int, target: Type) -> int:
+def _scale_text(text: str, scale: int, target: Type) -> int:
     """A number's text at a scale, rounded half up."""
     try:
         exact = decimal.Decimal(text)
@@ -296,7 +296,7 @@ def _number_to_timestamp(source: Type) -> Conversion:
         case Integer():
             return lambda v: moment_of(v * 1_000_000)
         case Decimal(scale=s):
-            return lambda v: moment_of(truncated(v * 1_000_000, POWERS[s]))
+            return lambda v: moment_of(truncate_quotient(v * 1_000_000, POWERS[s]))
         case _:
 
             def from_float(v: float) -> datetime.datetime:
@@ -310,9 +310,9 @@ def _number_to_timestamp(source: Type) -> Conversion:
 def _timestamp_to_number(target: Type) -> Conversion:
     match target:
         case Integer():
-            return _checked_integer(target, lambda v: micros_of(v) // 1_000_000, BIGINT)
+            return _check_integer(target, lambda v: micros_of(v) // 1_000_000, BIGINT)
         case Decimal(scale=s):
-            return _checked_decimal(
+            return _check_decimal(
                 target, lambda v: divide_half_up(micros_of(v) * POWERS[s], 1_000_000), Timestamp()
             )
         case Float(bits):
@@ -324,9 +324,9 @@ def _timestamp_to_number(target: Type) -> Conversion:
 def _time_to_number(target: Type) -> Conversion:
     match target:
         case Integer():
-            return _checked_integer(target, lambda v: micros_of_day(v) // 1_000_000, Time())
+            return _check_integer(target, lambda v: micros_of_day(v) // 1_000_000, Time())
         case Decimal(scale=s):
-            return _checked_decimal(
+            return _check_decimal(
                 target, lambda v: divide_half_up(micros_of_day(v) * POWERS[s], 1_000_000), Time()
             )
         case _:
@@ -348,9 +348,9 @@ def _from_string(target: Type) -> Conversion | None:
 
             def read(v: str) -> int:
                 text = v.strip(BLANKS)
-                return _scaled(text, s, target) if _NUMBER.fullmatch(text) else bad_cast(v, target)
+                return _scale_text(text, s, target) if _NUMBER.fullmatch(text) else bad_cast(v, target)
 
-            return _checked_decimal(target, read, String())
+            return _check_decimal(target, read, String())
         case Date():
             return lambda v: read_date(v) or bad_cast(v, target)
         case Time(p):
@@ -360,12 +360,12 @@ def _from_string(target: Type) -> Conversion | None:
         case Binary():
             return lambda v: v.encode()
         case Interval():
-            return lambda v: _known(read_interval(v, target), v, target)
+            return lambda v: _require_found(read_interval(v, target), v, target)
         case _:
             return None
 
 
-def _known(found: Any, v: str, target: Type) -> Any:
+def _require_found(found: Any, v: str, target: Type) -> Any:
     return bad_cast(v, target) if found is None else found
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from evercurrent.data.types import BOOLEAN, Type
 from evercurrent.term.functions.function import Function, Types
-from evercurrent.term.functions.signatures import common, fixed, repeated
+from evercurrent.term.functions.signatures import common, take_exactly, take_many
 
 
 def both(*args: bool | None) -> bool | None:
@@ -52,11 +52,15 @@ def _python_coalesce(types: Types, result: Type, args: tuple[str, ...]) -> str:
 
 
 FUNCTIONS = (
-    Function("and", repeated(BOOLEAN, BOOLEAN, least=2), lambda t, r: both, strict=False, python=_python_and),
-    Function("or", repeated(BOOLEAN, BOOLEAN, least=2), lambda t, r: either, strict=False, python=_python_or),
+    Function(
+        "and", take_many(BOOLEAN, BOOLEAN, least=2), lambda t, r: both, strict=False, python=_python_and
+    ),
+    Function(
+        "or", take_many(BOOLEAN, BOOLEAN, least=2), lambda t, r: either, strict=False, python=_python_or
+    ),
     Function(
         "not",
-        fixed((BOOLEAN,), BOOLEAN),
+        take_exactly((BOOLEAN,), BOOLEAN),
         lambda t, r: lambda a: not a,
         python=lambda t, r, args: f"(not {args[0]})",
     ),

@@ -1,0 +1,273 @@
+"""Sources that are joined by inequalities and matter only in sums: one lookup in an ordered state.
+
+    count(*) and sum(s.b) over r join s on r.k = s.k and s.b > r.a
+
+For a row of r, the rows of s under its k add up to a weight and a sum over the range beyond r.a. The state of s has one entry for
+each k, and in it the rows of s in the order of b (an aggregate `ordered`); `sum_above` reads the weight and the sums of a range.
+
+    Delta            rules of their own, like any state
+    State            the different values of b under each k, with the weight and the sums at each
+    Cost             a logarithm of their number for each change and each lookup
+    Correct because  the conditions say that a row of s counts exactly if its b is in the range
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from evercurrent.data.types import (
+    BIGINT,
+    BOOLEAN,
+    INT,
+    Date,
+    Decimal,
+    Float,
+    Integer,
+    String,
+    Timestamp,
+    Type,
+)
+from evercurrent.delta.aggregates import Part
+from evercurrent.delta.analysis import Analysis, Share
+from evercurrent.delta.blocks import names_of
+from evercurrent.delta.definitions import Feed, StateOf, canonical, digest, field_names, state_name
+from evercurrent.delta.factor import is_ring, is_safe, scale_of
+from evercurrent.delta.program import WEIGHT, Accumulator, Let, Lookup, MapChoice, Where
+from evercurrent.delta.states import Kept, States
+from evercurrent.delta.upkeep import ALL, DEFAULT, Balance, Upkeep, fields_of
+from evercurrent.term.build import call, case, lit
+from evercurrent.term.nodes import Aggregate, Call, Cast, Column, Literal, Term
+from evercurrent.term.nullable import nullable
+
+if TYPE_CHECKING:
+    from evercurrent.delta.lookups import Derivation, Match
+
+ORDERED = "*0"
+"""The accumulator of an ordered state."""
+
+ORDER_COST = 16.0
+"""To keep a row in order costs about as much as to visit so many entries."""
+
+MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The values of `key`, a term over one source, between bounds that are at hand; `conditions` say so."""
+
+    key: Term
+    low: tuple[Term, bool] | None  # the bound, and whether it is left out
+    high: tuple[Term, bool] | None
+    conditions: tuple[Term, ...]
+
+    def read(self, ordered: Column, i: int) -> Term:
+        """The i-th sum over the range; 0 is the weight."""
+        which = lit(i, INT)
+        if self.low is not None and self.high is not None:
+            (low, low_open), (high, high_open) = self.low, self.high
+            args = (ordered, which, low, lit(low_open, BOOLEAN), high, lit(high_open, BOOLEAN))
+            return Call("sum_within", args, BIGINT)
+        bound, is_open = self.low or self.high  # type: ignore[misc]
+        return Call(
+            "sum_above" if self.low is not None else "sum_below",
+            (ordered, which, bound, lit(is_open, BOOLEAN)),
+            BIGINT,
+        )
+
+    def bounds(self) -> list[Term]:
+        return [bound for bound, _ in filter(None, (self.low, self.high))]
+
+
+def find_range(a: Analysis, j: int, pending: Iterable[Term], available: frozenset[str]) -> Range | None:
+    """The range of a term over source j that the conditions at hand say, if they say no more of it."""
+    own = frozenset((j,))
+    key: Term | None = None
+    low = high = None
+    used: list[Term] = []
+    for c in pending:
+        if j not in a.homes(c) or a.is_within(c, own):
+            continue
+        sides = find_comparison(a, c, own)
+        if sides is None:
+            return None
+        comparison, mine, other = sides
+        if not names_of(other) <= available or (key is not None and mine != key):
+            return None
+        key = mine
+        bound = other, comparison in ("lt", "gt")
+        if comparison in ("gt", "ge"):
+            if low is not None:
+                return None
+            low = bound
+        else:
+            if high is not None:
+                return None
+            high = bound
+        used.append(c)
+    return None if key is None else Range(key, low, high, tuple(used))
+
+
+def find_comparison(a: Analysis, condition: Term, own: frozenset[int]) -> tuple[str, Term, Term] | None:
+    """A comparison as (how, a term over the source, a term over others)."""
+    match condition:
+        case Call("lt" | "le" | "gt" | "ge" as comparison, (x, y)):
+            for how, mine, other in ((comparison, x, y), (MIRRORED[comparison], y, x)):
+                safe = is_safe(mine) or is_ring(mine)
+                if a.homes(mine) == own and not own & a.homes(other) and safe:
+                    if mine.type == other.type and is_ordered(mine.type):
+                        key, offset = without_constant(mine)
+                        shift = Literal(offset, mine.type)
+                        return how, key, call("ring_sub", other, shift) if offset else other
+    return None
+
+
+def without_constant(term: Term) -> tuple[Term, int]:
+    """A term as another one and a constant that is added to it, so that all bounds of a column speak of the column.
+
+    `s.b <= r.a + 2` is `s.b - 2 <= r.a`, where sums have no bounds.
+    """
+    match term:
+        case Cast(of, type) if scale_of(of.type) == scale_of(type) and is_exact(of.type) and is_exact(type):
+            return without_constant(of)
+        case Call("ring_add" | "ring_sub" | "add" | "sub" as function, (x, Literal(int(n)) as constant)):
+            shift = scale_of(term.type) - scale_of(constant.type)
+            if is_exact(term.type) and scale_of(x.type) == scale_of(term.type) and shift >= 0:
+                key, more = without_constant(x)
+                n *= 10**shift
+                return key, more + (n if function in ("ring_add", "add") else -n)
+    return term, 0
+
+
+def is_exact(type: Type) -> bool:
+    return isinstance(type, Integer | Decimal)
+
+
+def is_ordered(type: Type) -> bool:
+    """Whether values of a type compare in Python as they do in queries."""
+    return isinstance(type, Integer | Decimal | Date | Timestamp | String | Float)
+
+
+def keep_ordered(states: States, a: Analysis, j: int, matched: list[str], key: Term) -> Kept:
+    """The state of a source under the matched columns, ordered by a term."""
+    own = frozenset((j,))
+    block = states.block_of(a, own)
+    terms = tuple(a.expansion(a.columns[n]) for n in matched)
+    names = field_names(terms, block)
+    columns = tuple(
+        Column(n, a.columns[b].type, a.columns[b].nullable) for n, b in zip(names, matched, strict=True)
+    )
+    measures = states.measures(a, own)
+    args = (a.expansion(key), *map(amount, measures.values()))
+    aggregate = Aggregate(
+        "ordered", tuple(Column(f"x{i}", t.type, nullable(t)) for i, t in enumerate(args)), BIGINT
+    )
+    accumulator = Accumulator(ORDERED, BIGINT, "aggregate", aggregate)
+    where = call("is_not_null", args[0]) if nullable(args[0]) else None
+    feed = Feed(block, terms, (), (Part(accumulator, args, where),))
+    name = state_name([feed], columns, (), (accumulator,), states.rank(a, own))
+    relation = a.sources[j].relation.split("~")[0]
+    states.add(StateOf(name, columns, (), (accumulator,), False, (feed,), f"{relation} in order, with sums"))
+    meanings: dict[Share, str] = {share: f"+{i}" for i, share in enumerate(measures, 1)}
+    own_names = dict(zip(matched, names, strict=True))
+    return Kept(name, own_names, {n: n for n in matched}, {}, meanings, False, (frozenset(names),))
+
+
+def amount(part: Part) -> Term:
+    """What a row adds to a sum; nothing, if it does not count."""
+    (term,) = part.args
+    return term if part.where is None else case(((part.where, term),), lit(0, term.type))
+
+
+# --- in a rule ---------------------------------------------------------------------------------------------
+
+
+def range_of(d: Derivation, j: int, matches: Sequence[Match]) -> Range | None:
+    """The range of a source's rows that counts, where all that matters of them are sums over it."""
+    if any(p is None for p in d.a.polynomials) or any(m.null_safe or m.condition for m in matches):
+        return None
+    available = frozenset(n for n in d.a.columns if d.available(n)) | frozenset(d.bound)
+    found = find_range(d.a, j, d.pending, available)
+    if found is None:
+        return None
+    shown = d.states.find_mentioned_outside(d.a, frozenset((j,)), found.conditions)
+    roots = {d.a.classes.find(m.name) for m in matches}
+    if not {d.a.classes.find(n) for n in shown} <= roots:
+        return None
+    return found if not matches or is_worth(d, j, matches, found) else None
+
+
+def is_worth(d: Derivation, j: int, matches: Sequence[Match], found: Range) -> bool:
+    """Whether order pays where equalities leave few rows to compare: by what is known of the tables, or if all maps are wanted."""
+    states, source = d.states, d.a.sources[j]
+    if states.least_fan_out != DEFAULT or source.relation not in states.tables:
+        return states.least_fan_out == ALL
+    fields = fields_of(source, {m.name for m in matches})
+    if fields is None:
+        return False
+    name = digest(canonical(d.a.feed), str(d.driver), repr(found.key), repr(sorted(fields)))
+    return states.ask(IsWorthOrder(name, d.a, d.driver, j, d.into, fields, found.key))
+
+
+@dataclass(frozen=True, slots=True)
+class IsWorthOrder:
+    """Whether a source is to be kept in the order of `key`, under the values of `fields`, for changes of the driver."""
+
+    name: str
+    a: Analysis
+    driver: int
+    source: int
+    into: str
+    fields: tuple[str, ...]
+    key: Term
+
+    def answer(self, states: States) -> tuple[bool | None, MapChoice | None]:
+        if states.statistics is None:
+            return False, None
+        relation, driver = self.a.sources[self.source].relation, self.a.sources[self.driver].relation
+        upkeep = Upkeep(self.a, states.statistics, states.tables)
+        own = upkeep.rate(self.source)
+        rate = upkeep.rate(self.driver) if driver in states.tables else own
+        balance = Balance(states.statistics.fan_out(relation, self.fields), ORDER_COST * own / rate)
+        kept = balance.pays(self.name in states.kept_maps)
+        by = (*self.fields, *sorted(n.partition("~")[0] for n in names_of(self.key)))
+        choice = MapChoice(
+            self.name, self.into, driver, (relation,), by, kept, balance.without, balance.upkeep
+        )
+        return kept, choice
+
+
+def look_up_range(d: Derivation, j: int, matches: Sequence[Match], found: Range) -> None:
+    """Joins with the sums over a range of an ordered source."""
+    group = frozenset((j,))
+    kept = keep_ordered(d.states, d.a, j, [m.name for m in matches], found.key)
+    d.constrain(group, kept)
+    d.pending = [
+        c for c in d.pending if not any(c is t for t in found.conditions) and not d.a.is_within(c, group)
+    ]
+    local = replace(
+        found,
+        low=found.low and (d.local(found.low[0]), found.low[1]),
+        high=found.high and (d.local(found.high[0]), found.high[1]),
+    )
+    d.fresh += 1
+    rows = Column(f"o~{d.fresh}", BIGINT, False)
+    match = tuple((kept.columns[m.name], m.term) for m in matches)
+    for m in matches:
+        d.bind(m.name, m.term)
+    d.states.index(kept.name, tuple(name for name, _ in match), True)
+    d.steps.append(Lookup(kept.name, match, ((ORDERED, rows),)))
+    for bound in local.bounds():  # after the lookup: without rows to compare with, a bound is not computed
+        if nullable(bound):
+            d.steps.append(Where(call("is_not_null", bound)))
+    sums: dict[str, Column] = {}
+    for i, name in enumerate((WEIGHT, *kept.meanings.values())):
+        d.fresh += 1
+        sums[name] = Column(f"w~{d.fresh}" if i == 0 else f"m~{d.fresh}", BIGINT, False)
+        d.steps.append(Let(sums[name], local.read(rows, i)))
+        if i == 0:
+            d.steps.append(Where(call("ne", sums[name], lit(0, BIGINT))))
+    d.weights.append(sums[WEIGHT])
+    d.summed.append((group, kept, sums))
+    d.remaining -= group

@@ -1,0 +1,345 @@
+"""The rows of one table as columns: what users handed over stays Arrow, beside arrays that answer for its keys.
+
+    orders (id PRIMARY KEY, customer REFERENCES customers)
+    chunks          one Arrow table for each load; a row is a number, counted over all of them
+    alive           which rows are there
+    keys[0]         from id to the row that has it
+    references[0]   from customer to how many rows refer to it
+
+Law. A change is worked out first (`TableChange`), then made; making and undoing it are idempotent, whatever stopped the
+other on its way: both say what stands in the end. Keys of entries that are no longer there keep their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy
+import pyarrow
+
+from evercurrent.data.types import Type
+from evercurrent.data.zset import Row
+from evercurrent.engine.columnar.arrow import vector_of
+from evercurrent.engine.columnar.cancelling import NONE, common_places
+from evercurrent.engine.columnar.deltas import Delta, to_rows
+from evercurrent.engine.columnar.index import Index, grow
+from evercurrent.engine.columnar.vectors import Ints, Mask, Pools, Unfit, Vector, words_of
+
+START = 1024
+
+
+class ArrowRows:
+    """Rows as an Arrow table of stored types, with weights: what a transaction inserts and deletes."""
+
+    def __init__(self, types: Sequence[Type], table: pyarrow.Table, weights: Ints) -> None:
+        self.types = types
+        self.table = table
+        self.weights = weights
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def delta(self, pools: Pools) -> Delta:
+        return Delta(self.weights, lambda i: vector_of(self.types[i], self.table.column(i), pools))
+
+    def __iter__(self) -> Iterator[tuple[Row, int]]:
+        return self.items()
+
+    def every(self, step: int) -> list[Row]:
+        """One row of so many."""
+        places = numpy.arange(0, len(self), step)
+        if not len(places):
+            return []
+        some = ArrowRows(self.types, self.table.take(pyarrow.array(places)), self.weights[places])
+        return [row for row, _ in some.items()]
+
+    def part(self, offset: int, limit: int) -> ArrowRows:
+        """So many rows from one on."""
+        return ArrowRows(self.types, self.table.slice(offset, limit), self.weights[offset : offset + limit])
+
+    def items(self) -> Iterator[tuple[Row, int]]:
+        """The rows one by one."""
+        if not len(self):
+            return iter(())
+        pools = Pools()
+        columns = [vector_of(t, self.table.column(i), pools) for i, t in enumerate(self.types)]
+        rows = to_rows(self.types, columns, len(self), pools)
+        return zip(rows, self.weights.tolist(), strict=True)
+
+
+class KeyColumns:
+    """The values of a key, numbered, and a number for each: the row that has it, or how many rows refer to it."""
+
+    def __init__(self, positions: tuple[int, ...], nothing: int) -> None:
+        self.positions = positions
+        self.nothing = nothing
+        self.index = Index(len(positions))
+        self.numbers: Ints = numpy.full(START, nothing, numpy.int64)
+
+    def insert(self, words: Sequence[Ints]) -> Ints:
+        """The entries of these keys; new ones have no row."""
+        ids, _ = self.index.insert(words)
+        if self.index.size > len(self.numbers):
+            old = len(self.numbers)
+            self.numbers = grow(self.numbers, old, max(self.index.size, 2 * old))
+            self.numbers[old:] = self.nothing
+        return ids
+
+    def find(self, words: Sequence[Ints]) -> Ints:
+        """The numbers of these keys."""
+        ids = self.index.find(words)
+        found = self.numbers[numpy.maximum(ids, 0)]
+        return numpy.where(ids < 0, self.nothing, found)
+
+
+@dataclass(slots=True)
+class TableChange:
+    """Rows that are deleted, by number, and inserted behind the last; `apply` and `undo` are idempotent."""
+
+    table: ColumnTable
+    deleted: Ints
+    chunk: pyarrow.Table
+    start: int
+    gone: pyarrow.Table | None = None  # the deleted rows
+    keys: list[tuple[Ints, Ints, Ints]] = field(default_factory=list)
+    """For each key: entries, the row that has it before, and after."""
+    counts: list[tuple[Ints, Ints, Ints]] = field(default_factory=list)
+
+    def apply(self) -> None:
+        self._set(2)
+        table = self.table
+        if self.chunk.num_rows and table.size == self.start:
+            table.append(self.chunk)
+        table.alive[self.deleted] = False
+
+    def undo(self) -> None:
+        self._set(1)
+        table = self.table
+        table.alive[self.deleted] = True
+        table.cut(self.start)  # a chunk may be there though it was not counted yet
+
+    def has_replaced_keys(self) -> bool:
+        """Whether a key passes from a deleted row to an inserted one."""
+        return any(bool(((before >= 0) & (after >= 0)).any()) for _, before, after in self.keys)
+
+    def _set(self, which: int) -> None:
+        for key, change in zip(self.table.keys, self.keys, strict=True):
+            if key is not None:
+                key.numbers[change[0]] = change[which]
+        for reference, change in zip(self.table.references, self.counts, strict=True):
+            reference.numbers[change[0]] = change[which]
+
+
+class Forwarding(TableChange):
+    """The change of a table that keeps no rows: there is nothing to change."""
+
+    def __init__(self, table: ColumnTable, inserted: pyarrow.Table, deleted: pyarrow.Table) -> None:
+        super().__init__(table, numpy.arange(deleted.num_rows), inserted, 0, deleted)
+
+    def apply(self) -> None:
+        """Nothing is kept."""
+
+    def undo(self) -> None:
+        """Nothing was kept."""
+
+    def has_replaced_keys(self) -> bool:
+        """Whether a deleted row and an inserted one have a key in common."""
+        for key in self.table.keys:
+            if key is not None and self.gone is not None:
+                gone = self.table.words(key.positions, self.gone)[0]
+                if len(common_places(self.table.words(key.positions, self.chunk)[0], gone)):
+                    return True
+        return False
+
+
+class ColumnTable:
+    """A table. `keys` are the positions of the declared keys (None: no primary key), then those of the references."""
+
+    def __init__(
+        self,
+        types: Sequence[Type],
+        keys: Sequence[tuple[int, ...] | None],
+        references: Sequence[tuple[int, ...]],
+        pools: Pools,
+    ) -> None:
+        self.types = types
+        self.pools = pools
+        self.keys = [None if key is None else KeyColumns(key, -1) for key in keys]
+        self.references = [KeyColumns(key, 0) for key in references]
+        self.chunks: list[pyarrow.Table] = []
+        self.size = 0
+        self.alive: Mask = numpy.zeros(START, bool)
+        self.dead = 0
+
+    def append(self, chunk: pyarrow.Table) -> None:
+        end = self.size + chunk.num_rows
+        if end > len(self.alive):
+            self.alive = grow(self.alive, self.size, max(end, 2 * len(self.alive)))
+        self.alive[self.size : end] = True
+        self.chunks = [*merge_chunks(self.chunks), chunk]
+        self.size = end
+
+    def fill(self, columns: Sequence[pyarrow.Array]) -> None:
+        """Takes in the rows of a table whose keys are known to be sound."""
+        rows = pyarrow.Table.from_arrays(list(columns), [f"c{i}" for i in range(len(columns))])
+        change = self.change(rows, NONE)
+        assert change is not None
+        change.apply()
+
+    def cut(self, size: int) -> None:
+        """Forgets the rows behind this number."""
+        self.alive[size:] = False
+        self.size = size
+        while sum(c.num_rows for c in self.chunks) > size:
+            self.chunks.pop()
+
+    def __len__(self) -> int:
+        return int(numpy.count_nonzero(self.alive[: self.size]))
+
+    def rows(self) -> ArrowRows:
+        """All rows."""
+        if not self.chunks:
+            return ArrowRows(self.types, pyarrow.table({}), NONE)
+        whole = pyarrow.concat_tables(self.chunks)
+        alive = self.alive[: self.size]
+        if not alive.all():
+            whole = whole.take(pyarrow.array(numpy.flatnonzero(alive)))
+        return ArrowRows(self.types, whole, numpy.ones(whole.num_rows, numpy.int64))
+
+    def bytes(self) -> int:
+        """About how much memory the rows and their keys take."""
+        keys = [k for k in (*self.keys, *self.references) if k is not None]
+        arrays = [a for k in keys for a in (*k.index.words, k.numbers)]
+        return int(sum(c.nbytes for c in self.chunks) + sum(a.nbytes for a in arrays) + self.alive.nbytes)
+
+    def take(self, rows: Ints) -> pyarrow.Table:
+        """Rows by their numbers."""
+        return pyarrow.concat_tables(self.chunks).take(pyarrow.array(rows))
+
+    # --- changes -------------------------------------------------------------------------------------------
+
+    def change(
+        self, inserted: pyarrow.Table, deleted: Ints, gone: pyarrow.Table | None = None
+    ) -> TableChange | None:
+        """The change that deletes rows, by their numbers, and inserts others; None if a key would occur twice.
+
+        `gone` are the deleted rows, if they are at hand.
+        """
+        if len(deleted) and gone is None:
+            gone = self.take(deleted)
+        change = TableChange(self, deleted, inserted, self.size, gone)
+        for key in self.keys:
+            if key is None:
+                change.keys.append((NONE, NONE, NONE))
+                continue
+            new, places = self.words(key.positions, inserted)
+            ids = key.insert(new)
+            if not _are_distinct(ids, key.index.size):
+                return None
+            lost = NONE
+            if gone is not None:
+                old, _ = self.words(key.positions, gone)
+                lost = key.insert(old)
+            free = numpy.isin(ids, lost) if len(lost) else numpy.zeros(len(ids), bool)
+            if ((key.numbers[ids] >= 0) & ~free).any():
+                return None
+            entries = numpy.concatenate([lost, ids])
+            after = numpy.concatenate([numpy.full(len(lost), -1, numpy.int64), self.size + places])
+            found = entries, key.numbers[entries], after
+            change.keys.append(_last_of(*found) if free.any() else found)
+        for reference in self.references:
+            change.counts.append(self._count(reference, inserted, gone))
+        return change
+
+    def _count(
+        self, reference: KeyColumns, inserted: pyarrow.Table, gone: pyarrow.Table | None
+    ) -> tuple[Ints, Ints, Ints]:
+        new, _ = self.words(reference.positions, inserted)
+        ids, weights = reference.insert(new), numpy.ones(len(new[0]), numpy.int64)
+        if gone is not None:
+            old, _ = self.words(reference.positions, gone)
+            lost = reference.insert(old)
+            ids = numpy.concatenate([ids, lost])
+            weights = numpy.concatenate([weights, numpy.full(len(lost), -1, numpy.int64)])
+        stamps = numpy.zeros(reference.index.size, numpy.int64)
+        numpy.add.at(stamps, ids, weights)
+        entries = numpy.flatnonzero(stamps)
+        before = reference.numbers[entries]
+        return entries, before, before + stamps[entries]
+
+    def words(self, positions: tuple[int, ...], rows: pyarrow.Table) -> tuple[list[Ints], Ints]:
+        """The keys of rows, and the places of the rows that have one: no column of it is NULL."""
+        vectors = [vector_of(self.types[i], rows.column(i), self.pools) for i in positions]
+        present = None
+        for v in vectors:
+            if v.valid is not None:
+                present = v.valid if present is None else present & v.valid
+        places = numpy.arange(rows.num_rows) if present is None else numpy.flatnonzero(present)
+        if present is not None:
+            vectors = [v.take(places) for v in vectors]
+        return words_of([Vector(v.values) for v in vectors], False), places
+
+    def find_rows(self, rows: pyarrow.Table) -> Ints:
+        """The numbers of these rows, found by the primary key and compared as a whole; raises Unfit if one is not there."""
+        key = self.keys[0] if self.keys else None
+        if key is None:
+            raise Unfit("rows are not found without a key")
+        words, places = self.words(key.positions, rows)
+        found = key.find(words)
+        if len(places) < rows.num_rows or (found < 0).any() or not _are_distinct(found, self.size):
+            raise Unfit("a row that is not there")
+        self._require_equal(found, rows)
+        return found
+
+    def _require_equal(self, numbers: Ints, rows: pyarrow.Table) -> None:
+        """Raises Unfit unless the rows of these numbers are the given ones; compares chunk by chunk."""
+        start = 0
+        for chunk in self.chunks:
+            end = start + chunk.num_rows
+            inside = (numbers >= start) & (numbers < end)
+            if inside.all():
+                own, given = chunk.take(pyarrow.array(numbers - start)), rows
+            else:
+                places = numpy.flatnonzero(inside)
+                own = chunk.take(pyarrow.array(numbers[places] - start))
+                given = rows.take(pyarrow.array(places))
+            if not own.equals(given):
+                raise Unfit("a row that is another")
+            start = end
+
+
+MOST_ALIKE = 8
+"""So many chunks of about one size become one."""
+
+
+def merge_chunks(chunks: list[pyarrow.Table]) -> list[pyarrow.Table]:
+    """The same rows in few chunks, whatever the number of batches: finding a row looks at all of them."""
+    found = list(chunks)
+    while len(found) >= MOST_ALIKE:
+        last = found[-MOST_ALIKE:]
+        if last[0].num_rows > sum(c.num_rows for c in last[1:]):
+            break
+        found[-MOST_ALIKE:] = [pyarrow.concat_tables(last).combine_chunks()]
+    return found
+
+
+def _is_ascending(ids: Ints) -> bool:
+    """Whether the entries are certainly distinct."""
+    return bool((ids[1:] > ids[:-1]).all())
+
+
+def _are_distinct(ids: Ints, size: int) -> bool:
+    places = numpy.arange(len(ids))
+    stamps = numpy.empty(size, numpy.int64)
+    stamps[ids] = places
+    return bool((stamps[ids] == places).all())
+
+
+def _last_of(entries: Ints, before: Ints, after: Ints) -> tuple[Ints, Ints, Ints]:
+    """Each entry once, with what is to stand under it in the end."""
+    if _is_ascending(entries):
+        return entries, before, after
+    distinct, last = numpy.unique(entries[::-1], return_index=True)
+    at = len(entries) - 1 - last
+    return distinct, before[at], after[at]

@@ -1,0 +1,29 @@
+"""Storages that are new: empty ones, and those that another layout takes over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evercurrent.engine.live.layout import Layout, Storage
+from evercurrent.engine.live.runtime.aggregates import factory
+
+
+def fresh(layout: Layout) -> Storage:
+    """An empty storage; a scalar aggregate's has its one entry."""
+    storage = Storage(layout)
+    if layout.permanent:
+        state = layout.state
+        cell: list[Any] = [] if state.unique else [0]
+        cell += [None for _ in state.dependents]
+        cell += [0 if a.aggregate is None else factory(a.aggregate)() for a in state.accumulators]
+        storage.paths[0][()] = cell
+    return storage
+
+
+def convert_storage(storage: Storage, layout: Layout) -> Storage:
+    """The same entries in another layout: a scalar aggregate's one entry comes with it, or goes if it is of no weight."""
+    other = fresh(layout)
+    for columns, payload in storage.entries():
+        if layout.permanent or storage.weight(payload):
+            other.insert(columns, storage.parts(payload))
+    return other
