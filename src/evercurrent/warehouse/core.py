@@ -25,7 +25,8 @@ from evercurrent.data.types import Type
 from evercurrent.design.compile import Design
 from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.progress import Progress
-from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.sources.references import SourceRows
+from evercurrent.engine.spark.storage.snapshots import Snapshot
 from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import TransactionError
@@ -49,14 +50,16 @@ class Draft:
     """Definitions that are not committed yet.
 
     `definitions` are all that there will be, `gone` those that were dropped or replaced, `emptied` the tables that lose their
-    rows, `kinds` what the version will be called after.
+    rows, `rewritten` those that have other rows instead, `kinds` what the version will be called after.
     """
 
     catalog: Catalog
     definitions: tuple[Definition, ...]
     gone: set[Name] = field(default_factory=set)
     emptied: set[str] = field(default_factory=set)
+    rewritten: dict[str, Store] = field(default_factory=dict)
     kinds: list[str] = field(default_factory=list)
+    followed: set[str] = field(default_factory=set)  # sources that stay where they are read to
 
 
 class Core:
@@ -64,8 +67,10 @@ class Core:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        engine.folder.origins = SourceRows(engine)
         self.present = Version()
         self.transaction: Transaction | None = None  # the open one
+        self.begun: Any = None  # the block of the transaction that BEGIN has begun
         self.draft: Draft | None = None
         self.subscribers = Subscribers()
         self.unnotified: deque[dict[str, Change]] = (
@@ -80,6 +85,8 @@ class Core:
         self.published: dict[str, int] = {}  # the version at which each view is known to be published
         # The object of an identity, for subscribers; UNDEFINED if it is deleted.
         self.handle: Callable[[int], Any] = lambda oid: UNDEFINED
+        # The rows that a view had at an earlier version; raises if that is no longer kept.
+        self.past_rows: Callable[[str, int], Store] = lambda view, number: self.present.view_rows(view)
         self._lock = Lock(self.stop_previewing)
         self._before_preview: Version | None = None
 

@@ -7,12 +7,14 @@ version says of tables and views belongs together.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from evercurrent.callables import require_callable
 from evercurrent.design.explain import Explanation
 from evercurrent.engine.spark.engine import Engine
+from evercurrent.engine.spark.private_session import require_shared
 from evercurrent.engine.spark.progress import Listener
 from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.errors import QueryError, UnsupportedError
@@ -20,6 +22,7 @@ from evercurrent.limits import guard_nesting
 from evercurrent.oql_views.changes import relations_of_view
 from evercurrent.python_views.owner import QueryOwner
 from evercurrent.rows.arguments import require_choice
+from evercurrent.statements.data_face import DataFace
 from evercurrent.statements.handles import Table
 from evercurrent.statements.options import STRATEGIES, OnViolation, SourceFormat, Strategy
 from evercurrent.statements.python_face import PythonFace
@@ -29,14 +32,13 @@ from evercurrent.statements.statement_face import StatementFace, require_mapping
 from evercurrent.term.handed_over import HandedOver
 from evercurrent.warehouse.changes.apply import apply, require_known
 from evercurrent.warehouse.changes.refresh import refresh
-from evercurrent.warehouse.changes.streams import stream
 from evercurrent.warehouse.changes.transactions import Block
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions.opening import open_version
-from evercurrent.warehouse.definitions.publishing import set_publishing
 from evercurrent.warehouse.definitions.sources import Declaration, declare
 from evercurrent.warehouse.explain import explain_all, explain_view
 from evercurrent.warehouse.handles import StoredTable
+from evercurrent.warehouse.history import past_rows, runs_frame
 from evercurrent.warehouse.integrity.check import CheckReport, check
 from evercurrent.warehouse.integrity.repair import repair as repair_stores
 from evercurrent.warehouse.integrity.repair import repair_log
@@ -50,9 +52,10 @@ from evercurrent.warehouse.maintenance.publish import folders_of
 from evercurrent.warehouse.objects.face import StoredFace
 from evercurrent.warehouse.python_views import WarehouseOwner
 from evercurrent.warehouse.statements import WarehouseTarget
+from evercurrent.warehouse.streaming import StreamFace
 
 
-class Warehouse(StatementFace, PythonFace, StoredFace):
+class Warehouse(PythonFace, StatementFace, DataFace, StoredFace, StreamFace):
     """Tables and views under a path, kept current by Spark and its driver.
 
     One driver writes at a time: if another one has committed in between, a commit raises `ConflictError` and changes
@@ -69,15 +72,20 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
         progress: Listener | bool | None = None,
         functions: Iterable[Any] | Mapping[str, Any] = (),
         publish_to: Iterable[str | os.PathLike[str]] = (),
+        storage_options: Mapping[str, str] | None = None,
     ) -> None:
+        self._servers: Callable[[str], Callable[..., Any]] | None = None
         require_choice(strategy, STRATEGIES, "strategy")
         known, places = HandedOver(functions), folders_of(publish_to)
-        folder = Folder(path)
+        folder = Folder(path, storage_options, spark)
         folder.make()
         self._core = Core(Engine(spark, folder, strategy))
+        if spark is not None and not folder.disk.remote:
+            require_shared(self._core.engine.home, str(folder.root))
         self._core.functions, self._core.publish_to = known, places
         self._statements = WarehouseTarget(self._core, self._find_object)
         self._core.handle = self._statements.object_of
+        self._core.past_rows = partial(past_rows, self._core)
         self.listen(progress)
         self.reload()
         warn_of_missing(self._core.catalog, known)
@@ -102,7 +110,7 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
 
     @guard_nesting()
     def reload(self) -> int:
-        """Go to the newest version that any driver has committed; gives its number."""
+        """Go to the newest version that any driver has committed; returns its number."""
         with self._core.lock:
             self._require_no_transaction("reload")
             before = self._core.version
@@ -113,6 +121,25 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
                     catch_up_view(self._core, relation)
             self._core.notify_subscribers()
             return self._core.version
+
+    # --- where it is kept ----------------------------------------------------------------------------------
+
+    @property
+    def path(self) -> str | None:
+        """The folder of the warehouse."""
+        return str(self._core.engine.folder.root)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it can only be read: never, on Spark; who commits second is refused."""
+        return False
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Not possible on Spark: a warehouse is a folder of files that do not change, which any tool can copy."""
+        raise UnsupportedError(
+            "backup() needs a database in a file: a warehouse is a folder of files that do not change",
+            hint="copy the folder; what is committed meanwhile is not part of the copy",
+        )
 
     # --- statements ----------------------------------------------------------------------------------------
 
@@ -168,17 +195,27 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
         table: str | None = None,
         key: Iterable[str] = (),
         options: Mapping[str, str] | None = None,
+        copy: bool = False,
+        postgres: str | None = None,
     ) -> None:
         """Declare a table that others write; `refresh` takes its changes in.
 
         It is a Delta table, a folder of Parquet files or an Iceberg table at `path`, or a `table` of the session's catalog
         (with `format="iceberg"`, of one of pyiceberg's catalogs, which `options` describe). `key` names columns that no
         two rows share; it is checked. To declare the same source again changes nothing.
+
+        A Delta or Iceberg table is not copied: its rows are read where they are, as of the version that `refresh` has
+        reached. With `copy=True`, and of all other sources, the warehouse keeps the rows too.
         """
+        if postgres is not None:
+            raise UnsupportedError(
+                "source(postgres=...) needs a database in process: on Spark a source is files or a table of a catalog",
+                hint="format and path name files, table a table of the session's catalog",
+            )
         with self._core.lock, self._core.progress.run():
             self._require_no_transaction("source")
             keys = (key,) if isinstance(key, str) else tuple(key)
-            declare(self._core, Declaration(name, format, path, table, keys, options))
+            declare(self._core, Declaration(name, format, path, table, keys, options, copy))
 
     @guard_nesting()
     def refresh(
@@ -187,7 +224,7 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
         """Take in all that has changed in the sources since the last time, as one version.
 
         `full` names sources that are compared as a whole: the way out where their history is gone, and where rows that
-        were set aside are to be judged again. `on_violation`: see `apply`.
+        were set aside are to be validated again. `on_violation`: see `apply`.
         """
         require_known(on_violation)
         if isinstance(full, str):
@@ -202,36 +239,6 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
             with tidying(self._core):
                 record = refresh(self._core, tuple(full), batch, on_violation)
             return record or RunRecord(self._core.version, batch)
-
-    def stream(
-        self,
-        table: str | Mapping[str, Any],
-        frame: Any = None,
-        *,
-        name: str | None = None,
-        checkpoint: Any = None,
-        once: bool = False,
-        on_violation: OnViolation = "refuse",
-    ) -> Any:
-        """Keep a table current from a streaming DataFrame; returns Spark's StreamingQuery. A mapping from tables to frames
-        starts several, which are ended together.
-
-        Every micro-batch is one version, and counts once even if Spark sends it again. Rows are inserted, or what their
-        `_change_type` says. `checkpoint` is Spark's folder for the stream (by default inside the warehouse); `once` takes
-        what is there now and stops. `on_violation`: see `apply`.
-        """
-        require_known(on_violation)
-
-        def apply_rows(name: str, rows: Any, batch: str) -> RunRecord:
-            return self.apply({name: rows}, batch=batch, on_violation=on_violation)
-
-        return stream(self._core, table, frame, name, checkpoint, once, apply_rows, self.reload)
-
-    def publish(self, view: str, to: bool | str | os.PathLike[str] = True) -> None:
-        """Choose where a view is published as a Delta table: in the warehouse (True), at a path, or nowhere (False)."""
-        with self._core.lock:
-            self._require_no_transaction("publish")
-            set_publishing(self._core, view, to)
 
     # --- names ---------------------------------------------------------------------------------------------
 
@@ -263,11 +270,23 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
         token: str | None = None,
         writes: bool = True,
     ) -> Any:
-        """Not possible on Spark: views are published as Delta tables instead."""
-        raise UnsupportedError(
-            "serve() needs a database inside this process: on Spark views are published as Delta tables",
-            hint="db.publish says where; readers open the Delta table",
-        )
+        """Serve tables and views over HTTP, in a thread of its own, following new versions; see `docs/serve.md`."""
+        return self._start_server("serve")(self, host=host, port=port, token=token, writes=writes)
+
+    def studio(
+        self, *, host: str = "127.0.0.1", port: int | None = None, token: str | None = None, open: bool = True
+    ) -> Any:
+        """Serve the warehouse, and open the page that shows it in a browser; see `docs/studio.md`."""
+        return self._start_server("studio")(self, host=host, port=port, token=token, open=open)
+
+    def _start_server(self, what: str) -> Callable[..., Any]:
+        """The function that serves a warehouse, or that shows it: `connect` has handed it over."""
+        if self._servers is None:
+            raise UnsupportedError(
+                f"{what}() is for databases that connect has opened",
+                hint="ec.connect(spark=spark, path=...), or evercurrent.serve.server",
+            )
+        return self._servers(what)
 
     # --- versions ------------------------------------------------------------------------------------------
 
@@ -279,6 +298,10 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
     def history(self) -> list[RunRecord]:
         """What every version did, oldest first."""
         return [RunRecord.of_json(e.version, e.batch, e.record) for e in self._core.engine.log.entries()]
+
+    def runs(self, *, last: Any = None) -> Any:
+        """What versions did for views, as a Spark DataFrame: the rows of `evercurrent_runs`, of the `last` versions or of all."""
+        return runs_frame(self._core, last)
 
     @guard_nesting()
     def explain(
@@ -294,19 +317,20 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
             return explain_view(self._core, self._core.view(view), stage, changes)
 
     def compact(self) -> int:
-        """Merge the segments of every store; gives how many stores were merged."""
+        """Merge the segments of every store; returns how many stores were merged."""
         with self._core.lock, self._core.progress.run():
             self._require_no_transaction("compact")
             return upkeep.compact(self._core)
 
-    def vacuum(self, *, keep: int = 100) -> int:
-        """Forget all but the newest versions and remove their files; gives how many bytes were freed.
+    def vacuum(self, *, keep: int = 100, hours: float = 24.0) -> int:
+        """Forget all but the newest versions and remove their files; returns how many bytes were freed.
 
-        Run it while no other driver is in the middle of a batch: what that one has written is mentioned by no version yet.
+        Files that were written, and versions that were the newest one, within the last `hours` stay: other drivers may be in
+        the middle of a batch. With `hours=0` nothing but the newest versions stays; no other driver may be at work then.
         """
         with self._core.lock:
             self._require_no_transaction("vacuum")
-            return upkeep.vacuum(self._core, keep)
+            return upkeep.vacuum(self._core, keep, hours)
 
     def check(self, *, repair: bool = False) -> CheckReport:
         """Read everything and compare it with its checksums; the report is true if nothing is damaged.
@@ -321,7 +345,7 @@ class Warehouse(StatementFace, PythonFace, StoredFace):
 
     @guard_nesting()
     def verify(self, views: Iterable[str] | None = None) -> Report:
-        """Compare views with what Spark's own SQL returns for their queries. The report is true if all are equal."""
+        """Compare views with what Spark's own SQL returns for their queries. The report is true if all were compared and are equal."""
         require_names(views, "verify")
         with self._core.lock, self._core.progress.run():
             return verify(self._core, views)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from evercurrent.catalog.nodes import Table as TableNode
 from evercurrent.catalog.nodes import View as ViewNode
@@ -23,25 +23,42 @@ from evercurrent.oql_views.changes import relations_of_view
 from evercurrent.rows.conversion import RowReader
 from evercurrent.rows.locate import key_of, no_key
 from evercurrent.rows.readable import signature
+from evercurrent.rows.results import Result
 from evercurrent.rows.subscriptions import Callback, Subscription, When
 from evercurrent.statements.handles import Handle, Table, View
 from evercurrent.statements.oql import value_of
 from evercurrent.statements.order import order_rows
 from evercurrent.warehouse.changes.transactions import Block
-from evercurrent.warehouse.history import change_segments, rows_at
+from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.history import change_segments, require_same_columns, rows_at
 from evercurrent.warehouse.maintenance.catch_up import catch_up_view, view_rows
 from evercurrent.warehouse.maintenance.notifications import feed_name, subscribe
+from evercurrent.warehouse.statements import WarehouseTarget
 from evercurrent.warehouse.touched_rows import TouchedRows
 from evercurrent.warehouse.why import why
 
-if TYPE_CHECKING:
-    from evercurrent.warehouse.database import Warehouse
+
+class OpenWarehouse(Protocol):
+    """What handles need of the warehouse that they belong to."""
+
+    _core: Core
+
+    @property
+    def _target(self) -> WarehouseTarget: ...
+
+    def _changing(self) -> Block: ...
+
+    def execute(self, sql: str) -> Result: ...
+
+    def explain(
+        self, view: str | None = None, *, stage: str | None = None, changes: Mapping[str, int] | None = None
+    ) -> Explanation: ...
 
 
 class Stored(Handle):
     """Rows that lie in a store."""
 
-    def __init__(self, db: Warehouse) -> None:
+    def __init__(self, db: OpenWarehouse) -> None:
         self._db = db
 
     def _segments(self, version: int | None = None) -> Store:
@@ -54,14 +71,14 @@ class Stored(Handle):
         core = self._db._core
         with core.lock:
             types = [f.type for f in self.schema]
-            frame = core.engine.frame(self._segments(version), types)
-            return user_frame(core.engine.session, frame, self.schema)
+            frame = core.engine.frame(self._segments(version), types, home=True)
+            return user_frame(core.engine.home, frame, self.schema)
 
     def _changes(self, name: str, since: int) -> Frame:
         core = self._db._core
         with core.lock:
             segments = change_segments(self._db._core, name, since)
-            return changes_frame(core.engine.session, core.engine.folder, segments, self.schema)
+            return changes_frame(core.engine.home, core.engine.folder, segments, self.schema)
 
     def subscribe(
         self, callback: Callback, *, when: When = "after", since: int | None = None
@@ -87,7 +104,7 @@ class Stored(Handle):
 class StoredTable(Stored, Table):
     """A table of a warehouse."""
 
-    def __init__(self, db: Warehouse, name: str) -> None:
+    def __init__(self, db: OpenWarehouse, name: str) -> None:
         super().__init__(db)
         self.name = db._core.table(name).name
 
@@ -104,15 +121,17 @@ class StoredTable(Stored, Table):
         core = self._db._core
         if version is None:
             return core.present.table_rows(self.name)
-        return core.present.with_snapshot(version, core.engine.log.snapshot(version)).table_rows(self.name)
+        snapshot = core.engine.log.snapshot(version)
+        require_same_columns(core, self.name, version, snapshot)
+        return core.present.with_snapshot(version, snapshot).table_rows(self.name)
 
     def _internal(self, pending: bool = False) -> Iterator[Row]:
         target = self._db._target
         with target.lock:
             rows = target.pending_rows(self.name) if pending else target.table_rows(self.name)
-            return iter(list(rows.inserted()))
+            return iter(list(rows.insertions()))
 
-    def changes(self, *, since: int) -> Frame:
+    def _changes_since(self, since: int) -> Frame:
         return self._changes(table_store(self.name), since)
 
     def _changing(self) -> Block:
@@ -151,7 +170,7 @@ class StoredTable(Stored, Table):
 class StoredView(Stored, View):
     """A view of a warehouse."""
 
-    def __init__(self, db: Warehouse, name: str) -> None:
+    def __init__(self, db: OpenWarehouse, name: str) -> None:
         super().__init__(db)
         self.name = db._core.view(name).name
 
@@ -169,6 +188,7 @@ class StoredView(Stored, View):
         present = {d["name"].lower(): d["text"] for d in core.snapshot.definitions if d["kind"] == "view"}
         if texts.get(self.name.lower()) != present.get(self.name.lower()):
             raise QueryError(f"at version {version} there was no view {self.name} of this definition")
+        require_same_columns(core, self.name, version, snapshot)
         return rows_at(core, self.name, version, snapshot)
 
     def _internal(self, pending: bool = False) -> Iterator[Row]:
@@ -187,10 +207,10 @@ class StoredView(Stored, View):
     def dataframe(self, *, version: int | None = None) -> Frame:
         if version is not None or not self._declaration.inline:
             return super().dataframe(version=version)
-        session = self._db._core.engine.session
+        session = self._db._core.engine.home
         return session.createDataFrame(table_of(self.schema, list(self._internal())))
 
-    def changes(self, *, since: int) -> Frame:
+    def _changes_since(self, since: int) -> Frame:
         self._require_kept("its changes")
         return self._changes(self.name, since)
 

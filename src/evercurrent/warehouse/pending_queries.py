@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
-from evercurrent.calculus.inline import inlined
+from evercurrent.calculus.inline import inline_views
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
+from evercurrent.catalog.dependencies import views_under
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.design.evaluation import reference
-from evercurrent.errors import ConstraintError
+from evercurrent.errors import ConstraintError, UnsupportedError
 from evercurrent.warehouse.changes.constraints import validate_rows
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.maintenance.catch_up import view_rows as stored_rows
@@ -34,15 +35,22 @@ def answer_pending(core: Core, query: Query, deltas: Mapping[str, ZSet], touched
         def rows(name: str) -> ZSet:
             return table_rows(core, name) + deltas.get(name.lower(), ZSet())
 
+        over_tables(query, core.catalog)
         return list(reference(query, core.catalog, rows).items())
     return answer(core, over_tables(query, core.catalog), deltas)
 
 
 def over_tables(query: Query, catalog: Catalog) -> Query:
     """Returns the query with the views that it reads written out, to any depth."""
+    for view in views_under(relations_of(query), catalog):
+        if view.query is None:
+            raise UnsupportedError(
+                f"only Spark computes {view.name}, from tables that are committed",
+                hint="read it after the transaction",
+            )
     written_out = replace(catalog, views={k: replace(v, inline=True) for k, v in catalog.views.items()})
     while any(catalog.view(name) is not None for name in relations_of(query)):
-        query = inlined(query, written_out)
+        query = inline_views(query, written_out)
     return query
 
 

@@ -74,7 +74,7 @@ def part_without(program: Program, full: Collection[str]) -> Program:
     return part_for(program, (), list(others), full)
 
 
-def stored_part(program: Program, catalog: Catalog, cold: Collection[str] = ()) -> Program:
+def select_stored_part(program: Program, catalog: Catalog, cold: Collection[str] = ()) -> Program:
     """The part whose states are stored."""
     return part_without(program, stateless_relations(program, catalog, cold))
 

@@ -6,7 +6,7 @@ built it; opaque functions are named, and are those that the program hands over.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from evercurrent.algebra.show import show as show_plan
 from evercurrent.calculus.codec import encode
@@ -23,14 +23,11 @@ from evercurrent.python_views.owner import QueryOwner
 from evercurrent.rows.results import Result
 from evercurrent.statements.live_views import LiveView
 from evercurrent.statements.order import order_rows
+from evercurrent.statements.table_text import table_text
 from evercurrent.term.handed_over import functions_in
 from evercurrent.warehouse.definitions import statements
-from evercurrent.warehouse.definitions.table_text import table_text
-from evercurrent.warehouse.handles import StoredTable, StoredView
+from evercurrent.warehouse.handles import OpenWarehouse, StoredTable, StoredView
 from evercurrent.warehouse.queries import answer
-
-if TYPE_CHECKING:
-    from evercurrent.warehouse.database import Warehouse
 
 T = TypeVar("T")
 
@@ -38,7 +35,7 @@ T = TypeVar("T")
 class WarehouseOwner(QueryOwner):
     """Answers and keeps the queries of one warehouse."""
 
-    def __init__(self, db: Warehouse) -> None:
+    def __init__(self, db: OpenWarehouse) -> None:
         self.db = db
 
     @property
@@ -54,7 +51,7 @@ class WarehouseOwner(QueryOwner):
     def view(self, name: str, query: AnyQuery, replacing: bool) -> StoredLiveView[Any]:
         core = self.db._core
         with core.lock:
-            self.db._require_no_transaction("CREATE")
+            core.require_no_transaction("CREATE")
             made = view_of_query(name, query)
             encode(made.query)  # refuses what could not be opened again
             core.functions.add(*functions_in(made.query))

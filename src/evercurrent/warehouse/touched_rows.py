@@ -18,7 +18,7 @@ from evercurrent.engine.spark.storage.stored_state import Store as Segments
 from evercurrent.rows.store import Store
 
 
-def picked(columns: Sequence[int], rows: Iterable[Row]) -> set[Row]:
+def pick_values(columns: Sequence[int], rows: Iterable[Row]) -> set[Row]:
     """The values at these positions, of each row."""
     if len(columns) == 1:
         (at,) = columns
@@ -57,7 +57,7 @@ class TouchedRows:
         keys = ([declared.primary_key] if declared.primary_key else []) + list(declared.unique)
         for key in keys:
             at = positions(declared, key.columns)
-            self.load(table, at, picked(at, rows))
+            self.load(table, at, pick_values(at, rows))
         if declared.primary_key is None:
             self.load(table, range(len(declared.columns)), rows)
 
@@ -66,7 +66,7 @@ class TouchedRows:
         for rule in table_rules(self.catalog.tables, deltas):
             lookup = lookup_of(rule)
             changed = deltas[rule.table.name.lower()].items()
-            keys = picked(lookup.keys, [row for row, w in changed if (w > 0) == lookup.inserted])
+            keys = pick_values(lookup.keys, [row for row, w in changed if (w > 0) == lookup.inserted])
             if not isinstance(rule, RowExists):
                 keys = {key for key in keys if None not in key}
             self.load(lookup.table.name.lower(), lookup.columns, keys)

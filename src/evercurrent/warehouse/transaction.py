@@ -8,7 +8,7 @@ Changes are gathered in the driver. Nothing is written before the commit (`chang
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from evercurrent.catalog.rules import positions
@@ -19,7 +19,7 @@ from evercurrent.objects.model.work import Work
 from evercurrent.rows.locate import key_of, locate
 from evercurrent.rows.pending import Change, Pending
 from evercurrent.statements.run_record import RunRecord
-from evercurrent.statements.transactions import Status, closed
+from evercurrent.statements.transactions import Status, closed_error
 from evercurrent.warehouse.touched_rows import TouchedRows
 from evercurrent.warehouse.version import Version
 
@@ -35,6 +35,8 @@ class Transaction:
         self.status: Status = "open"
         self.record: RunRecord | None = None
         self.objects: Work | None = None  # what it has changed of the objects
+        self.task: object = None  # the task of asyncio that it belongs to, if it does to one
+        self.inner = 0  # how many blocks have joined it and are not left
         self.hold = hold  # it is over when the block that began the transaction is left
 
     def on(self, table: str) -> Pending:
@@ -48,7 +50,7 @@ class Transaction:
     def require_open(self) -> None:
         """Refuses changes after the transaction has failed or was rolled back."""
         if self.status != "open":
-            raise closed(self.status)
+            raise closed_error(self.status)
 
     @property
     def number(self) -> int | None:
@@ -58,6 +60,10 @@ class Transaction:
     def load_rows(self, table: str, rows: Iterable[Row]) -> None:
         """Reads what is stored of these rows, so that they can be counted."""
         self.partial.load_rows(table, rows)
+
+    def load_keys(self, table: str, columns: Sequence[int], keys: Iterable[Any]) -> None:
+        """Reads what is stored under these keys."""
+        self.partial.load(table, tuple(columns), [k if len(columns) > 1 else (k,) for k in keys])
 
     def change(self, table: str, changes: list[Change]) -> None:
         """Makes all of these changes or none."""

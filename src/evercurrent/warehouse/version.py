@@ -21,7 +21,7 @@ from evercurrent.catalog.nodes import Table, View
 from evercurrent.data.types import Type
 from evercurrent.delta.program import Program
 from evercurrent.design.compile import Design
-from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.snapshots import Snapshot
 from evercurrent.engine.spark.storage.store_names import StoreName, is_shared, table_store, without_later
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import QueryError
@@ -152,6 +152,10 @@ class Version:
     def view_rows(self, name: str) -> Store:
         """Returns the stored rows of a view, by its exact name; those of a deferred view may be behind."""
         return self.snapshot.stores.get(view_rows_store(self.design, name), Store())
+
+    def is_reference(self, name: str) -> bool:
+        """Whether the rows of a table are read where others write them."""
+        return self.table_rows(name).elsewhere
 
     def size(self, store: StoreName) -> Size:
         found = self.snapshot.stores.get(store, Store())

@@ -1,58 +1,70 @@
 """The engine: a folder, a log, a session, and programs run over them.
 
-A transaction of few rows is run by the driver alone (`kernel.batch`); one that turns out to need more than the driver should
-hold, or that brings many rows, is run by Spark (`jobs.transaction`). Both write the same segments; `Report` says which ran and why.
+A transaction of few rows is run by the driver alone (`kernel.batch`). One that turns out to need more than the driver should hold,
+or that brings many rows, is run by tasks of the executors, over slices of the rows (`tasks.transaction`); what those do not serve is
+run by DataFrame jobs over whole states (`jobs.transaction`). All write the same segments; `Report` says which ran and why.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyarrow
-from pyspark.errors import (
-    ArithmeticException,
-    ArrayIndexOutOfBoundsException,
-    DateTimeException,
-    NumberFormatException,
-    PythonException,
-    SparkRuntimeException,
-)
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Fixpoint, Program
+from evercurrent.engine.spark.doors.door import door_of
+from evercurrent.engine.spark.failures import FAILURES
 from evercurrent.engine.spark.jobs.fill import FillTransaction
 from evercurrent.engine.spark.jobs.transaction import JobTransaction
 from evercurrent.engine.spark.kernel.batch import DriverTransaction
 from evercurrent.engine.spark.kernel.constraint_precheck import consolidate_rows
-from evercurrent.engine.spark.kernel.outcome import Outcome
+from evercurrent.engine.spark.kernel.outcome import Circumstances, Outcome, Report
 from evercurrent.engine.spark.private_session import private, tune
 from evercurrent.engine.spark.progress import Progress
 from evercurrent.engine.spark.storage.digests import H, digestible
-from evercurrent.engine.spark.storage.entry_reader import EntryReader, TooLarge, consolidate_store, plain_keys
+from evercurrent.engine.spark.storage.entry_reader import (
+    EntryReader,
+    TooLarge,
+    consolidate_store,
+    plain_keys,
+)
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.storage.log import Log
-from evercurrent.engine.spark.storage.merge_policy import due, outgrown
+from evercurrent.engine.spark.storage.merge_policy import due, is_outgrown
 from evercurrent.engine.spark.storage.segments import FILE_ROWS, LARGE_ROWS, JobContext
 from evercurrent.engine.spark.storage.sort_order import orders, row_order
 from evercurrent.engine.spark.storage.store_names import StoreName
-from evercurrent.engine.spark.storage.stored_state import Contents, Store
+from evercurrent.engine.spark.storage.stored_state import Contents, Store, in_files
+from evercurrent.engine.spark.tasks.merging import HERE_ROWS, Target, merge
+from evercurrent.engine.spark.tasks.pieces import pieces_of
+from evercurrent.engine.spark.tasks.runner import Runner, Unserved
+from evercurrent.engine.spark.tasks.sorted_frames import write_sorted
+from evercurrent.engine.spark.tasks.transaction import SLICE_ROWS, TaskTransaction, serves
 from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
 from evercurrent.engine.spark.translate.types import arrow_schema
 from evercurrent.errors import EvaluationError
 
 SMALL_ROWS = 500_000
-"""Changes of at most so many rows are tried by the driver alone: it takes about 5 microseconds for a row and view, all in all."""
+"""Changes of at most so many rows are tried by the driver alone (it takes about 5 microseconds for a row and view, all in all),"""
+SMALL_BYTES = 128 << 20
+"""and if their files have at most so many bytes."""
 BATCH_ENTRIES = 3_000_000
 """So many entries of states the driver may hold for one transaction."""
 DRIVER_ENTRIES = 1_000_000
-"""So many rows of a store the driver may hold for anything else."""
+"""So many rows of a store the driver may hold for anything else,"""
+DRIVER_BYTES = 128 << 20
+"""of files of at most so many bytes."""
 RECURSION_ENTRIES = 5_000_000
 """So many where a recursion moves: a round costs the driver no job."""
 MERGED_ROWS = 4_000_000
@@ -61,30 +73,28 @@ MERGED_ROWS = 4_000_000
 PARTITION_ROWS = 1_000_000
 """So many rows one task is given after an exchange, at most."""
 
-FAILURES = (
-    ArithmeticException,
-    ArrayIndexOutOfBoundsException,
-    DateTimeException,
-    NumberFormatException,
-    PythonException,
-    SparkRuntimeException,
-)
-"""What Spark raises where the data makes an expression fail."""
+FORCED_SLICE = 1_000
+"""So many rows one task takes where tasks are asked for, whatever the size of a change."""
 
 Strategy = str
-"""auto, driver or spark."""
+"""auto, driver, tasks or spark."""
 
 
-@dataclass(frozen=True)
-class Report:
-    """How a transaction was run."""
+def total(segments: Sequence[Segment]) -> tuple[int, int]:
+    """How many rows segments have together, and how many bytes."""
+    return sum(s.rows for s in segments), sum(s.bytes for s in segments)
 
-    strategy: str
-    reason: str
-    rows_in: int
-    read_bytes: int
-    jobs: int
-    seconds: float
+
+def why_jobs(rows: int, size: int, recursive: bool) -> str:
+    """Why a change is left to jobs; empty if the driver tries it. The rounds of a recursion are dear as jobs."""
+    if size > SMALL_BYTES:
+        return f"the changed rows take {size >> 20} MB, more than {SMALL_BYTES >> 20}"
+    return f"{rows} changed rows are more than {SMALL_ROWS}" if rows > SMALL_ROWS and not recursive else ""
+
+
+def fits_driver(*stores: Store) -> bool:
+    """Whether the driver may hold all rows of these stores."""
+    return sum(s.rows for s in stores) <= DRIVER_ENTRIES and sum(s.bytes for s in stores) <= DRIVER_BYTES
 
 
 class Engine:
@@ -121,32 +131,33 @@ class Engine:
         """
         begin = time.perf_counter()
         given = seeds or {}
-        self.folder.orders |= orders(program)
-        rows = sum(s.rows for s in inputs.values()) + sum(s.rows for s in given.values())
-        reason = f"{rows} changed rows are more than {SMALL_ROWS}"
+        own = orders(program)
+        self.folder.orders |= own
+        told = [*inputs.values(), *(x for s in given.values() for x in s.segments)]
+        rows, size = total(told)
         recursive = any(isinstance(r, Fixpoint) for r in program.relations)
-        work = rows
-        small = self.strategy == "auto" and (recursive or rows <= SMALL_ROWS)  # rounds are dear as jobs
+        reason = why_jobs(rows, size, recursive)
+        work = rows if size <= SMALL_BYTES else max(rows, LARGE_ROWS + 1)
+        found = (x for n, s in stores.items() if n in own for x in s.segments)
+        served = not beginning and serves(program) and self.folder.shared_work and in_files([*told, *found])
+        small = not reason and (self.strategy == "auto" or (self.strategy == "tasks" and not served))
+        how = Circumstances(beginning, held, given, begin, rows)
         if self.strategy == "driver" or small:
-            allowed = self.reader.budget = RECURSION_ENTRIES if recursive else BATCH_ENTRIES
-            before = self.reader.read_bytes
-            alone = DriverTransaction(
-                program, self.folder, self.reader, stores, beginning=beginning, held=held
-            )
+            allowed = RECURSION_ENTRIES if recursive else BATCH_ENTRIES
             try:
-                alone.seed(given)
-                outcome = alone.execute(inputs)
-                read = self.reader.read_bytes - before
-                seconds = time.perf_counter() - begin
-                return outcome, Report("driver", f"{rows} changed rows", rows, read, 0, seconds)
-            except EvaluationError as problem:
-                problem.relations = alone.working
-                raise
+                return self.run_on_driver(program, stores, inputs, how, allowed)
             except TooLarge:
-                reason = f"the change touches more than {allowed} entries"
-                work = max(rows, allowed) if recursive else rows  # what a recursion makes shows in no input
-        elif self.strategy == "spark":
+                reason = f"the change touches more than {self.reader.describe_excess(allowed)}"
+                work = max(rows, allowed)  # what it makes shows in no input
+                how = replace(how, fanning_out=True)
+        elif self.strategy != "auto":
             reason = "asked for"
+        if self.strategy != "spark" and served:
+            try:
+                return self.run_by_tasks(program, stores, inputs, how, reason)
+            except (TooLarge, Unserved) as problem:
+                too_much = str(problem) or "what one group holds is too large"
+                reason = f"{reason}; tasks did not serve: {too_much}"
         context = self.job_context(work)
         if beginning and context.large and not stores:
             run: JobTransaction = FillTransaction(program, context, keep=keep, held=held)
@@ -162,12 +173,75 @@ class Engine:
         seconds = time.perf_counter() - begin
         return outcome, Report("spark", reason, rows, context.read_bytes, context.jobs, seconds)
 
+    def close(self) -> None:
+        """End the use of the private session; that of the user goes on."""
+        if self.session is not None:
+            door_of(self.session).close_session()
+
+    @property
+    def cores(self) -> int:
+        """How many tasks run at a time."""
+        return door_of(self.session).cores
+
+    def run_on_driver(
+        self,
+        program: Program,
+        stores: Mapping[StoreName, Store],
+        inputs: Mapping[str, Segment],
+        how: Circumstances,
+        allowed: int,
+    ) -> tuple[Outcome, Report]:
+        """The transaction by the driver alone; `TooLarge` if it touches more entries than are allowed."""
+        self.reader.allow(allowed)
+        before = self.reader.read_bytes
+        alone = DriverTransaction(
+            program, self.folder, self.reader, stores, beginning=how.beginning, held=how.held
+        )
+        try:
+            alone.seed(how.seeds)
+            outcome = alone.execute(inputs)
+        except EvaluationError as problem:
+            problem.relations = alone.working
+            raise
+        read, seconds = self.reader.read_bytes - before, time.perf_counter() - how.began
+        return outcome, Report("driver", f"{how.rows} changed rows", how.rows, read, 0, seconds)
+
+    def run_by_tasks(
+        self,
+        program: Program,
+        stores: Mapping[StoreName, Store],
+        inputs: Mapping[str, Segment],
+        how: Circumstances,
+        reason: str,
+    ) -> tuple[Outcome, Report]:
+        """The transaction by tasks of the executors, over slices of its rows."""
+        runner = self.task_runner()
+        here, part = (0, FORCED_SLICE) if self.strategy == "tasks" else (HERE_ROWS, SLICE_ROWS)
+        here = 0 if how.fanning_out else here  # few rows meet more than the driver should hold
+        run = TaskTransaction(program, runner, stores, held=how.held, here_rows=here, slice_rows=part)
+        self.reader.allow(BATCH_ENTRIES)
+        run.seed(how.seeds)
+        try:
+            outcome = run.execute(inputs)
+        except EvaluationError as problem:
+            problem.relations = run.working
+            raise
+        seconds = time.perf_counter() - how.began
+        return outcome, Report("tasks", reason, how.rows, runner.read_bytes, runner.jobs, seconds)
+
+    def task_runner(self) -> Runner:
+        has_spark = self.session is not None
+        return Runner(self.reader, self.session, self.cores if has_spark else 1)
+
     def job_context(self, rows: int) -> JobContext:
         large = rows > LARGE_ROWS
-        cores = self.session.sparkContext.defaultParallelism
+        cores = self.cores
         # Adaptive planning puts small partitions together, and does not take large ones apart.
         tune(self.session, large, max(4 * cores, rows // PARTITION_ROWS) if large else None)
-        return JobContext(self.session, self.folder, large, max(cores, rows // FILE_ROWS))
+        context = JobContext(self.session, self.folder, large, max(cores, rows // FILE_ROWS))
+        if self.strategy != "spark":
+            context.sorter = partial(write_sorted, self.task_runner())
+        return context
 
     # --- reading and writing stores ------------------------------------------------------------------------
 
@@ -181,6 +255,11 @@ class Engine:
             self.folder.looked_at[store] = (*(f"c{i}" for i in key), W, H)
         else:
             self.folder.digested.pop(store, None)
+
+    def forget(self, store: StoreName) -> None:
+        """Forgets how the rows of a store are arranged: another table of its name has other columns."""
+        for known in (self.keys, self.folder.orders, self.folder.looked_at, self.folder.digested):
+            known.pop(store, None)
 
     def write_rows(
         self, store: StoreName, types: Sequence[Type], entries: Sequence[tuple[Row, int]]
@@ -198,14 +277,14 @@ class Engine:
         if not table.num_rows:
             return EMPTY
         self.folder.orders.setdefault(store, row_order(types))
-        table = self.folder.arranged(store, table)
+        table = self.folder.arrange(store, table)
         segment = self.folder.put(store, table)
         self.reader.remember_table(segment, table)
         return segment
 
     def rows(self, store: Store, types: Sequence[Type]) -> list[tuple[Row, int]]:
         """The rows of a store, consolidated, in the driver's hands."""
-        self.reader.budget = max(store.rows, 1)
+        self.reader.allow(max(store.rows, 1), sys.maxsize)
         return self.sums(self.reader.rows(store, row_schema(types), types))
 
     def find(
@@ -220,7 +299,7 @@ class Engine:
         """The rows whose columns at `key` are among the wanted tuples; `TooLarge` if they are many, unless all are wanted."""
         if not store.segments or not wanted:
             return []
-        self.reader.budget = store.rows if all_of else BATCH_ENTRIES
+        self.reader.allow(*((store.rows, sys.maxsize) if all_of else (BATCH_ENTRIES,)))
         found = self.reader.rows(store, row_schema(types), types, key, wanted)
         return self.sums([r for r in found if tuple(r[i] for i in key) in wanted])
 
@@ -233,57 +312,71 @@ class Engine:
     def sum_of(self, store: Store) -> Segment:
         """A store as one segment: all its files, as they are."""
         files = tuple(f for s in store.segments for f in s.files)
-        net = not store.recent and len(store.base) <= 1
-        return Segment(files, store.rows, store.bytes, store.base[0].order if net and store.base else (), net)
+        origins = tuple(o for s in store.segments for o in s.origins)
+        net = not store.recent and len(store.base) <= 1 and not origins
+        order = store.base[0].order if net and store.base else ()
+        return Segment(files, store.rows, store.bytes, order, net, origins=origins)
 
     def whole(self, name: StoreName, store: Store, types: Sequence[Type]) -> Segment:
         """A store as one consolidated segment: its own if it is one, or a new one."""
         if not store.segments:
             return EMPTY
-        if not store.recent and len(store.base) == 1:
+        if not store.recent and len(store.base) == 1 and store.base[0].net:
             return store.base[0]
-        if store.rows <= DRIVER_ENTRIES and self.strategy != "spark":
+        if fits_driver(store) and self.strategy != "spark":
             return self.write_rows(name, types, self.rows(store, types))
-        return self.merged(name, store, row_schema(types))
+        return self.merge_segments(name, store, row_schema(types))
 
-    def merged(self, name: StoreName, store: Store, schema: StructType) -> Segment:
+    def merge_segments(self, name: StoreName, store: Store, schema: StructType) -> Segment:
         """All segments of a store as one."""
         for segment in store.segments[:1]:
             self.folder.orders.setdefault(name, segment.order)
-        if store.rows <= MERGED_ROWS and self.strategy != "spark" and plain_keys(schema):
+        small = store.rows <= MERGED_ROWS and store.bytes <= DRIVER_BYTES
+        if small and self.strategy != "spark" and plain_keys(schema):
             rows = self.by_digests(name, store, schema)
             return self.folder.write(
                 name, consolidate_store(self.reader, store, schema) if rows is None else rows
             )
+        by_tasks = self.strategy != "spark" and self.folder.shared_work and not store.elsewhere
+        if by_tasks and plain_keys(schema):
+            order = self.folder.orders.get(name, ())
+            pieces = [p for s in store.segments for p in pieces_of(self.reader, name, s, order)]
+            with suppress(Unserved):
+                return merge(self.task_runner(), Target(name, schema, ()), pieces)
         context = self.job_context(store.rows)
 
-        def added_up(frame: DataFrame) -> DataFrame:
+        def add_up(frame: DataFrame) -> DataFrame:
             return consolidate(frame, schema)
 
         frame = context.read(schema, store.segments)
-        return context.collect({name: frame}, {name: store.rows}, {name: added_up})[name]
+        return context.collect({name: frame}, {name: store.rows}, {name: add_up})[name]
 
     def by_digests(self, name: StoreName, store: Store, schema: StructType) -> pyarrow.Table | None:
         """A store that is added up by key and digest, which tell rows apart; None if not all files have digests."""
         key = self.keys.get(name)
         files = [(f, s) for s in store.segments for f in s.files]
-        if not key or name not in self.folder.digested or not all(self.reader.has(f, H) for f, _ in files):
+        if (
+            not key
+            or store.elsewhere
+            or name not in self.folder.digested
+            or not all(self.reader.has(f, H) for f, _ in files)
+        ):
             return None
         arrow = arrow_schema(schema).append(pyarrow.field(H, pyarrow.int64()))
         rows = pyarrow.concat_tables([self.reader.whole(f, s, arrow) for f, s in files])
         return consolidate_rows(rows, [*(f"c{i}" for i in key), H])
 
-    def compacted(
+    def compact_store(
         self, name: StoreName, store: Store, schema: StructType, *, every: bool = False
     ) -> Store | None:
         """The same store in fewer segments, if it is time (`merge_policy`) or in any case; None if it stays as it is."""
         chosen = store.recent if every else due(store)
         if not chosen:
             return None
-        if every or outgrown(store):
-            merged = self.merged(name, store, schema)
+        if every or is_outgrown(store):
+            merged = self.merge_segments(name, store, schema)
             return Store((merged,) if merged.rows else ())
-        merged = self.merged(name, Store((), chosen), schema)
+        merged = self.merge_segments(name, Store((), chosen), schema)
         kept = store.recent[: -len(chosen)]
         return Store(store.base, (*kept, merged) if merged.rows else kept)
 
@@ -292,9 +385,9 @@ class Engine:
         ranges = [r for file in segment.files for r in self.reader.footer(file).range(W)]
         return all(r is not None and r[0] is not None and r[0] > 0 for r in ranges)
 
-    def frame(self, store: Store, types: Sequence[Type]) -> DataFrame | None:
-        """The rows of a store as a frame `c0, c1, ..., w`, consolidated; None if there is none."""
-        context = self.job_context(store.rows)
+    def frame(self, store: Store, types: Sequence[Type], *, home: bool = False) -> DataFrame | None:
+        """The rows of a store as a frame `c0, c1, ..., w`, consolidated; None if there is none. `home`: in the user's session."""
+        context = JobContext(self.home, self.folder, True) if home else self.job_context(store.rows)
         contents = Contents(context, row_schema(types), store)
         return None if contents.empty else contents.entries()
 

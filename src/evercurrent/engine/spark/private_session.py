@@ -7,14 +7,16 @@ UTC) and those that small batches are quick with. It shares the cluster, its cac
 from __future__ import annotations
 
 import os
-import sys
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from evercurrent.errors import QueryError, UnsupportedError
+from evercurrent.engine.spark.doors.door import door_of, require_session
+from evercurrent.errors import StorageError, UnsupportedError
 
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -48,40 +50,69 @@ SETTINGS = {
     "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
 }
 
+LATER = ("spark.sql.timeType.enabled",)
+"""Settings that not every version of Spark 4 lets a session change."""
 SMALL = {"spark.sql.adaptive.enabled": "false"}
 LARGE = {"spark.sql.adaptive.enabled": "true"}
 
 
 def private(spark: Any) -> SparkSession:
     """A session of our own beside the user's."""
-    if not isinstance(spark, SparkSession) or not hasattr(spark, "newSession"):
-        raise QueryError("spark must be a SparkSession", hint="ec.connect(spark=spark, path=...)")
-    session = spark.newSession()
+    require_session(spark)
+    session: SparkSession = door_of(spark).new_session()
     for name, value in SETTINGS.items():
-        session.conf.set(name, value)
-    use_own_python(session)
+        try:
+            if session.conf.get(name, None) != value:
+                session.conf.set(name, value)
+        except Exception:
+            if name not in LATER:
+                raise
     return session
-
-
-def use_own_python(session: SparkSession) -> None:
-    """Local workers run this very Python, where evercurrent is installed; PySpark would take any `python3` on the path.
-
-    On a cluster the executors' Python is the user's to name, as for any Python function: PYSPARK_PYTHON.
-    """
-    context = session.sparkContext
-    if str(context.master).startswith("local") and "PYSPARK_PYTHON" not in os.environ:
-        context.pythonExec = sys.executable
 
 
 def tune(session: SparkSession, large: bool, partitions: int | None = None) -> None:
     """Few partitions and no adaptive planning for small batches; for large ones, as the cluster is set up."""
     for name, value in (LARGE if large else SMALL).items():
         session.conf.set(name, value)
-    cores = session.sparkContext.defaultParallelism
+    cores = door_of(session).cores
     wanted = partitions or (max(2, cores) * 4 if large else min(4, max(2, cores)))
     session.conf.set("spark.sql.shuffle.partitions", str(wanted))
 
 
+def require_shared(session: SparkSession, folder: str) -> None:
+    """Refuses a folder that executors do not see: they would read nothing, or fail late. Local sessions need no look."""
+    door = door_of(session)
+    if door.is_local():
+        return
+    if door.connect:
+        require_seen(session, folder)
+    tasks = 2 * door.cores
+    try:
+        seen = door.on_executors(os.path.isdir, [folder] * tasks, "boolean")
+    except Exception:
+        return  # executors without Python cannot be asked
+    if not all(seen):
+        raise StorageError(
+            f"{folder} is not there on {seen.count(False)} of {tasks} tasks of the executors", hint=SHARED
+        )
+
+
+def require_seen(session: SparkSession, folder: str) -> None:
+    """Refuses a folder in which the server of Spark Connect does not see what this process has written."""
+    mark = os.path.join(folder, f"seen-{uuid.uuid4().hex}.txt")
+    with open(mark, "w", encoding="utf-8") as file:
+        file.write("seen")
+    try:
+        seen = session.read.text(mark).collect()
+    except PySparkException:
+        seen = []
+    finally:
+        os.unlink(mark)
+    if [row[0] for row in seen] != ["seen"]:
+        raise StorageError(f"the server of Spark Connect does not see the folder {folder}", hint=SHARED)
+
+
+SHARED = "a warehouse needs a folder that the driver and all executors share, or an object store: s3://bucket/warehouse"
 LOOPBACK = "127.0.0.1"
 
 
@@ -100,7 +131,7 @@ def loopback(master: str) -> dict[str, str]:
 
 
 @contextmanager
-def bound_to_loopback(wanted: bool) -> Iterator[None]:
+def bind_to_loopback(wanted: bool) -> Iterator[None]:
     """While Spark is started, tell it to listen on loopback with all it has, its web page too, for which there is no setting."""
     if wanted:
         os.environ["SPARK_LOCAL_IP"] = LOOPBACK
@@ -125,7 +156,7 @@ def local_session(master: str, settings: Mapping[str, str] | None = None) -> Spa
         )
         for name, value in {**local, **(settings or {})}.items():
             builder = builder.config(name, value)
-        with bound_to_loopback(bool(local)):
+        with bind_to_loopback(bool(local)):
             session = builder.getOrCreate()
     except Exception as problem:
         raise UnsupportedError(

@@ -1,93 +1,65 @@
-"""What a long run is at, while it runs.
-
-A run goes from stage to stage (`Progress.stage`); whoever listens is told. On a terminal, where nobody else does, a line
-shows the stage, the tasks of Spark and the time, but only once a run has taken a second: most are over before.
-"""
+"""What a long run on Spark is at, while it runs: the stage, and the tasks of Spark."""
 
 from __future__ import annotations
 
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from evercurrent.engine.spark.job_progress import tasks
+from evercurrent.engine.spark.doors.door import Door, door_of
+from evercurrent.engine.spark.failures import translate_errors
+from evercurrent.progress import PATIENCE, PERIOD, Listener
+from evercurrent.progress import Progress as Stages
 
-Listener = Callable[[str], object]
-"""Is called with the name of each stage as it begins."""
-
-PATIENCE = 1.0
-"""Seconds before a line is shown."""
-PERIOD = 0.25
+__all__ = ["PATIENCE", "PERIOD", "Listener", "Progress", "list_names"]
 
 
-class Progress:
-    """The present stage of a warehouse's run. `listener`: None shows a line on a terminal, False shows nothing."""
+class Progress(Stages):
+    """The present stage of a warehouse's run."""
 
     def __init__(self, session: Any, listener: Listener | bool | None = None) -> None:
-        self.session = session
-        self.listener = listener
-        self.text = ""
-        self.running = False
+        super().__init__(listener)
+        self.door: Door | None = None if session is None else door_of(session)
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs of Spark the present run has taken so far."""
+        return 0 if self.door is None else self.door.count_jobs()
 
     def stage(self, text: str) -> None:
-        """Say what is done from here on."""
-        self.text = text
-        if callable(self.listener) and self.running:
-            self.listener(text)
+        """Say what is done from here on; jobs of Spark are described so, too."""
+        super().stage(text)
+        if self.door is not None and self.running:
+            self.door.describe(text)
 
     @contextmanager
     def run(self) -> Iterator[None]:
-        """A run; one inside another is part of it."""
+        """A run, in which jobs are counted and errors of Spark become ours; one inside another is part of it."""
         if self.running:
             yield
             return
-        self.running = True
-        self.text = ""
-        over = threading.Event()
-        shown = self.listener is True or (self.listener is None and sys.stderr.isatty())
-        thread = threading.Thread(target=self.show, args=(over,), daemon=True) if shown else None
-        try:
-            if thread is not None:
-                thread.start()
-            yield
-        finally:
-            self.running = False
-            over.set()
-            if thread is not None:
-                thread.join()
-
-    def show(self, over: threading.Event) -> None:
-        begin = time.perf_counter()
-        if over.wait(PATIENCE):
+        if self.door is None:
+            with translate_errors(), super().run():
+                yield
             return
-        from rich.console import Console
-        from rich.text import Text
+        with translate_errors(), super().run(), self.door.guard():
+            self.door.begin_counting()
+            try:
+                yield
+            finally:
+                self.door.end_counting()
 
-        console = Console(stderr=True)
-        with console.status(Text(self.line(begin))) as status:
-            while not over.wait(PERIOD):
-                status.update(Text(self.line(begin)))
-
-    def line(self, begin: float) -> str:
-        """The line that is shown."""
-        found = tasks(self.session)
-        counted = f", {found[0]} of {found[1]} tasks" if found is not None else ""
-        return f"{self.text or 'running'}{counted}, {time.perf_counter() - begin:.0f} s"
+    def detail(self) -> str:
+        found = None if self.door is None else self.door.tasks()
+        return f", {found[0]} of {found[1]} tasks" if found is not None else ""
 
 
-def named(names: Iterable[str]) -> str:
+def list_names(names: Iterable[str]) -> str:
     """A few names.
 
-    >>> named(["a", "b"]), named("abcdef")
+    >>> list_names(["a", "b"]), list_names("abcdef")
     ('a, b', 'a, b, c and 3 more')
     """
     listed = list(names)
     more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
     return ", ".join(listed[:3]) + more
-
-
-def counted(views: int) -> str:
-    return "1 view" if views == 1 else f"{views} views"

@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from evercurrent.data.types import Type
-from evercurrent.engine.spark.engine import DRIVER_ENTRIES, MERGED_ROWS, Engine
-from evercurrent.engine.spark.storage.file_schema import W, added, consolidate, row_schema
+from evercurrent.engine.spark.engine import DRIVER_BYTES, MERGED_ROWS, Engine, fits_driver
+from evercurrent.engine.spark.storage.file_schema import W, consolidate, is_added, row_schema
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Store
@@ -28,7 +28,7 @@ def difference(engine: Engine, name: StoreName, old: Store, new: Segment, types:
     """Returns new - old: what must be added to the old rows to have the new ones."""
     if not old.segments:
         return new
-    if old.rows + new.rows <= DRIVER_ENTRIES and engine.strategy != "spark":
+    if fits_driver(old, Store((new,))) and engine.strategy != "spark":
         weights = dict(engine.rows(Store((new,)), types)) if new.rows else {}
         for row, w in engine.rows(old, types):
             weights[row] = weights.get(row, 0) - w
@@ -48,18 +48,20 @@ def subtract(engine: Engine, name: StoreName, store: Store, part: Store, schema:
 
 def negate(engine: Engine, name: StoreName, part: Store, schema: StructType) -> Segment:
     """Writes all entries of a part with the opposite sign, not consolidated."""
-    if part.rows > MERGED_ROWS or engine.strategy == "spark":
+    if part.rows > MERGED_ROWS or part.bytes > DRIVER_BYTES or engine.strategy == "spark":
         context = engine.job_context(part.rows)
         frame = context.read(schema, part.segments)
         turned = [
-            (-F.col(f.name)).cast(f.dataType).alias(f.name) if added(f.name) else f.name for f in schema
+            (-F.col(f.name)).cast(f.dataType).alias(f.name) if is_added(f.name) else f.name for f in schema
         ]
         return context.collect({name: frame.select(*turned)})[name]
     arrow = arrow_schema(schema)
-    tables = [engine.reader.whole(file, s, arrow) for s in part.segments for file in s.files]
+    tables = [table for s in part.segments for table in engine.reader.parts(s, arrow)]
     table = pyarrow.concat_tables(tables)
     columns = [
-        pyarrow.compute.negate(table.column(f.name)).cast(f.type) if added(f.name) else table.column(f.name)
+        pyarrow.compute.negate(table.column(f.name)).cast(f.type)
+        if is_added(f.name)
+        else table.column(f.name)
         for f in arrow
     ]
     return engine.folder.write(name, pyarrow.Table.from_arrays(columns, schema=arrow))

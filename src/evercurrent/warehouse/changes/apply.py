@@ -15,11 +15,13 @@ import pyarrow
 
 from evercurrent.data.feeds import CHANGE_TYPE
 from evercurrent.data.zset import Row, ZSet
-from evercurrent.engine.spark.engine import SMALL_ROWS
+from evercurrent.engine.spark.engine import SMALL_BYTES, SMALL_ROWS
 from evercurrent.engine.spark.intake.arrow_feeds import read_feed_rows
-from evercurrent.engine.spark.intake.frames import is_frame, small_table, take_in
+from evercurrent.engine.spark.intake.frames import hold_or_stage, is_frame, take_in
 from evercurrent.engine.spark.intake.screening import screen
+from evercurrent.engine.spark.intake.task_intake import Checks
 from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.segments import HELD_BYTES
 from evercurrent.engine.spark.storage.store_names import aside_store, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConstraintError, QueryError
@@ -35,13 +37,14 @@ from evercurrent.warehouse.changes.quarantine import (
     Leaving,
     Misfit,
     SplitBatch,
+    collect_set_aside,
     ensure,
     entries,
-    kept_aside,
     let_go,
     release,
     split_batch,
 )
+from evercurrent.warehouse.changes.references import has_children, validate_key
 from evercurrent.warehouse.changes.transactions import Block
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.maintenance.commit import Batch, commit, tidying
@@ -62,15 +65,13 @@ def apply(core: Core, changes: Mapping[str, Any], batch: str | None, on_violatio
     core.engine.reader.mark()
     large: dict[str, Any] = {}
     small: dict[str, Any] = {}
-    for name, feed in changes.items():
-        key = core.table(name).name.lower()
+    keys = {core.table(name).name.lower(): feed for name, feed in changes.items()}
+    for key in keys:
         core.present.require_own(key)
-        read = small_table(feed) if is_frame(feed) else feed
-        if read is None or getattr(read, "num_rows", 0) > SMALL_ROWS or is_large(read):
-            large[key] = feed
-        else:
-            small[key] = read
     with tidying(core):
+        for key, feed in keys.items():
+            read = hold_or_stage(core.engine, table_store(key), feed) if is_frame(feed) else feed
+            (large if is_frame(read) or is_large(read) else small)[key] = read
         if on_violation == "quarantine":
             if large:
                 return apply_frames_quarantining(core, {**small, **large}, batch, begin)
@@ -81,14 +82,14 @@ def apply(core: Core, changes: Mapping[str, Any], batch: str | None, on_violatio
 
 
 def is_large(feed: Any) -> bool:
-    """Whether a feed that is not yet taken in has more rows than the driver should read one by one."""
+    """Whether a feed that is not yet taken in is more than the driver should read one by one."""
     try:
-        return len(feed) > SMALL_ROWS
+        return len(feed) > SMALL_ROWS or getattr(feed, "nbytes", 0) > HELD_BYTES
     except TypeError:
         return False
 
 
-def touched_rows(core: Core) -> TouchedRows:
+def find_touched_rows(core: Core) -> TouchedRows:
     return TouchedRows(core.engine, core.present.catalog, core.snapshot.stores)
 
 
@@ -97,7 +98,7 @@ def touched_rows(core: Core) -> TouchedRows:
 
 def apply_rows(core: Core, changes: Mapping[str, Any], batch: str | None, begin: float) -> RunRecord:
     """All or nothing: by columns where that can be, else row by row."""
-    segments = columns.segments(core, changes)
+    segments = columns.segments(core.engine, core.present, changes)
     if segments is not None:
         if not segments and batch is None:
             return RunRecord(core.version, batch)
@@ -180,10 +181,11 @@ def commit_quarantining(
     steps: dict[str, float],
     sources: Mapping[str, Any] | None = None,
     leaving: Iterable[Leaving] = (),
+    references: Mapping[str, Segment] | None = None,
 ) -> RunRecord:
     """Commits a batch of which a part is quarantined, as one version. `leaving`: what leaves the quarantine."""
     quarantine = entries(core, split, batch)
-    beside = kept_aside(core, split.asides)
+    beside = collect_set_aside(core, split.asides)
     for gone, rows in leaving:
         quarantine = quarantine + gone
         for table, delta in rows.items():
@@ -194,7 +196,8 @@ def commit_quarantining(
         return RunRecord(core.version, batch)
     aside = write_segments(core, {k: d for k, d in beside.items() if d}, aside_store)
     stores = {aside_store(key): s for key, s in aside.items()}
-    return commit(core, Batch(inputs, batch, begin, steps, sources, stores, split.counts()))
+    counts = split.counts()
+    return commit(core, Batch(inputs, batch, begin, steps, sources, stores, counts, references or {}))
 
 
 # --- large feeds -------------------------------------------------------------------------------------------
@@ -204,18 +207,19 @@ def apply_frames(core: Core, changes: Mapping[str, Any], batch: str | None, begi
     """Takes in large feeds by jobs of Spark and validates them by Spark; all or nothing. By columns where the driver can hold them."""
     tables = [feed for feed in changes.values() if isinstance(feed, pyarrow.Table)]
     if len(tables) == len(changes) and sum(t.num_rows for t in tables) <= COLUMN_ROWS:
-        ready = columns.segments(core, changes)
+        ready = columns.segments(core.engine, core.present, changes)
         if ready is not None:
             steps = {"constraints": time.perf_counter() - begin}
             return commit(core, Batch(ready, batch, begin, steps))
     segments: dict[str, Segment] = {}
+    checks = Checks(core.catalog.tables, core.table_segments, frozenset(changes))
     for key, feed in changes.items():
         table = core.catalog.tables[key]
         core.progress.stage(f"taking in {table.name}")
         frame = feed if is_frame(feed) else core.engine.session.createDataFrame(feed)
-        segments[key] = take_in(core.engine, table_store(key), table.name, table.fields, frame, True)
+        segments[key] = take_in(core.engine, table_store(key), table.name, table.fields, frame, True, checks)
     taken = time.perf_counter()
-    bulk.validate(core, {k: s for k, s in segments.items() if s.rows})
+    bulk.validate(core.engine, core.present, {k: s for k, s in segments.items() if s.rows}, checks.satisfied)
     steps = {"intake": taken - begin, "constraints": time.perf_counter() - taken}
     return commit(core, Batch(segments, batch, begin, steps))
 
@@ -238,17 +242,19 @@ def apply_frames_quarantining(
     split = split_segments(core, segments)
     split.misfits = misfits
     steps = {"intake": taken - begin, "constraints": time.perf_counter() - taken}
-    with refusing_assertions(core):
+    with refuse_assertions(core):
         return commit_quarantining(core, split, batch, begin, steps)
 
 
 def split_segments(core: Core, segments: Mapping[str, Segment]) -> SplitBatch:
-    left, asides = bulk.split_by_constraints(core, {k: s for k, s in segments.items() if s.rows})
+    left, asides = bulk.split_by_constraints(
+        core.engine, core.present, {k: s for k, s in segments.items() if s.rows}
+    )
     return SplitBatch(segments=left, asides=asides)
 
 
 @contextmanager
-def refusing_assertions(core: Core) -> Iterator[None]:
+def refuse_assertions(core: Core) -> Iterator[None]:
     """In a large batch it is not looked for which changes break an assertion."""
     try:
         yield
@@ -270,30 +276,43 @@ def take_in_sources(
     steps: dict[str, float],
     sources: Mapping[str, Any],
     on_violation: OnViolation,
+    references: Mapping[str, Segment],
 ) -> RunRecord:
-    """Commit changes of sources. `whole` are those that were compared with all that is held of them."""
+    """Commit changes of sources. `whole` are those that were compared with all that is held of them.
+
+    `references` are all rows of those that are not stored here. Of these, keys are checked on what passes by.
+    """
     moment = time.perf_counter()
-    small = sum(s.rows for s in segments.values()) <= SMALL_ROWS
+    for key in references.keys() & segments.keys():
+        validate_key(core, key, segments[key])
+    checked = {k: s for k, s in segments.items() if k not in references or has_children(core, k)}
+    rows, size = sum(s.rows for s in checked.values()), sum(s.bytes for s in checked.values())
+    small = rows <= SMALL_ROWS and size <= SMALL_BYTES
     simple = on_violation == "refuse" and not any(
         aside_store(key) in core.snapshot.stores for key in segments
     )
-    if simple and small and columns.are_satisfied(core, segments):
+    if simple and small and columns.are_satisfied(core.engine, core.present, checked):
         steps = {**steps, "constraints": time.perf_counter() - moment}
-        return commit(core, Batch(segments, batch, begin, steps, sources))
+        return commit(core, Batch(segments, batch, begin, steps, sources, references=references))
     deltas: dict[str, ZSet] = {}
     if small:
         deltas = {
-            key: ZSet(core.engine.rows(Store((s,)), core.table_types(key))) for key, s in segments.items()
+            key: ZSet(core.engine.rows(Store((s,)), core.table_types(key))) for key, s in checked.items()
         }
     if simple:
-        validate_rows(core, deltas, touched_rows(core)) if small else bulk.validate(core, segments)
+        validate_rows(core, deltas, find_touched_rows(core)) if small else bulk.validate(
+            core.engine, core.present, checked
+        )
         steps = {**steps, "constraints": time.perf_counter() - moment}
-        return commit(core, Batch(segments, batch, begin, steps, sources))
-    split = split_batch(core, deltas, touched_rows(core)) if small else split_segments(core, segments)
+        return commit(core, Batch(segments, batch, begin, steps, sources, references=references))
+    split = split_batch(core, deltas, find_touched_rows(core)) if small else split_segments(core, checked)
     released = release(core, whole)
     found = let_go(core, split)
     if on_violation == "refuse" and split.asides:
-        validate_rows(core, deltas, touched_rows(core)) if small else bulk.validate(core, segments)
+        validate_rows(core, deltas, find_touched_rows(core)) if small else bulk.validate(
+            core.engine, core.present, checked
+        )
+    split.segments |= {k: s for k, s in segments.items() if k not in checked}
     steps = {**steps, "constraints": time.perf_counter() - moment}
-    with nullcontext() if small else refusing_assertions(core):
-        return commit_quarantining(core, split, batch, begin, steps, sources, [released, found])
+    with nullcontext() if small else refuse_assertions(core):
+        return commit_quarantining(core, split, batch, begin, steps, sources, [released, found], references)

@@ -11,7 +11,7 @@ the query, there is one question that decides: does the assertion hold with thes
        rows violate and no others, then only those are set aside (an order without lines among orders with lines).
 
 With what is taken every assertion holds, and after 3 with any one unit more some would not. The chunks are cut from the units in
-the order of tables and of their rows' values, so the same batch always gives the same answer; of two that cannot stand
+the order of tables and of their rows' values, so the same batch always has the same answer; of two that cannot stand
 together the first is likely to be taken. It takes about k log n trials to find k units among n, each a run of
 the assertions' part of the program alone.
 """
@@ -60,24 +60,24 @@ def to_set_aside(units: Sequence[Unit], taken: Mapping[str, ZSet], violations: V
         raise TooMany
     trials = 0
 
-    def asked(chosen: Sequence[Unit]) -> frozenset[object]:
+    def list_asked(chosen: Sequence[Unit]) -> frozenset[object]:
         nonlocal trials
         trials += 1
         if trials > TRIALS:
             raise TooMany
         return violations(together(taken, chosen))
 
-    refused = grown(units, lambda chosen: not asked(chosen))
+    refused = find_refused(units, lambda chosen: not list_asked(chosen))
     if len(refused) > 1:
-        broken = asked(units)
-        alone = [u for u in refused if asked([x for x in units if x is not u]) < broken]
-        if alone and len(alone) < len(refused) and not asked([x for x in units if x not in alone]):
+        broken = list_asked(units)
+        alone = [u for u in refused if list_asked([x for x in units if x is not u]) < broken]
+        if alone and len(alone) < len(refused) and not list_asked([x for x in units if x not in alone]):
             return alone
     return refused
 
 
-def grown(units: Sequence[Unit], holds: Callable[[Sequence[Unit]], bool]) -> list[Unit]:
-    """Take units in chunks as long as all holds; gives those that cannot be taken."""
+def find_refused(units: Sequence[Unit], holds: Callable[[Sequence[Unit]], bool]) -> list[Unit]:
+    """Take units in chunks as long as all holds; returns those that cannot be taken."""
     current: list[Unit] = []
     waiting = [list(units)] if units else []
     while waiting:

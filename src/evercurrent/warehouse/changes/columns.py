@@ -14,6 +14,7 @@ import pyarrow
 
 from evercurrent.catalog.nodes import Table
 from evercurrent.catalog.rules import positions
+from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.intake.arrow_feeds import feed_columns
 from evercurrent.engine.spark.kernel.constraint_precheck import (
     ColumnValidation,
@@ -27,52 +28,52 @@ from evercurrent.engine.spark.storage.file_schema import row_schema
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.translate.types import arrow_schema
-from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.version import Version
 
 Tables = Mapping[str, pyarrow.Table]
 """Changes, by lower-cased names of tables: `c0, c1, ..., w`, `h`."""
 
 
-def segments(core: Core, changes: Mapping[str, Any]) -> dict[str, Segment] | None:
+def segments(engine: Engine, version: Version, changes: Mapping[str, Any]) -> dict[str, Segment] | None:
     """Returns the net changes of feeds as segments to commit; None if rows are to be validated one by one."""
     deltas: dict[str, pyarrow.Table] = {}
     for key, feed in changes.items():
-        table = core.catalog.tables[key]
-        if not can_validate(core.catalog.tables, key) or table_store(key) not in core.engine.folder.digested:
+        table = version.catalog.tables[key]
+        if not can_validate(version.catalog.tables, key) or table_store(key) not in engine.folder.digested:
             return None
         rows = feed_columns(table.fields, feed)
         if rows is None:
             return None
-        deltas[key] = net(table, rows.append_column(H, digests(core.table_types(key), rows)))
+        deltas[key] = net(table, rows.append_column(H, digests(version.table_types(key), rows)))
     deltas = {key: delta for key, delta in deltas.items() if delta.num_rows}
-    core.progress.stage("checking constraints")
-    if not satisfy_rules(core, deltas):
+    engine.progress.stage("checking constraints")
+    if not satisfy_rules(engine, version, deltas):
         return None
     return {
-        key: core.engine.write_table(table_store(key), core.table_types(key), delta)
+        key: engine.write_table(table_store(key), version.table_types(key), delta)
         for key, delta in deltas.items()
     }
 
 
-def are_satisfied(core: Core, changes: Mapping[str, Segment]) -> bool:
+def are_satisfied(engine: Engine, version: Version, changes: Mapping[str, Segment]) -> bool:
     """Returns whether net changes of sources certainly satisfy all rules. What a source deletes was there: it was read."""
     deltas: dict[str, pyarrow.Table] = {}
     for key, segment in changes.items():
-        types = core.table_types(key)
-        if not can_validate(core.catalog.tables, key, trusted=True) or not digestible(types):
+        types = version.table_types(key)
+        if not can_validate(version.catalog.tables, key, trusted=True) or not digestible(types):
             return False
-        rows = core.engine.folder.table(segment, arrow_schema(row_schema(types)))
+        rows = engine.folder.table(segment, arrow_schema(row_schema(types)))
         deltas[key] = rows.append_column(H, digests(types, rows))
-    return satisfy_rules(core, deltas, frozenset(changes))
+    return satisfy_rules(engine, version, deltas, frozenset(changes))
 
 
-def satisfy_rules(core: Core, deltas: Tables, trusted: frozenset[str] = frozenset()) -> bool:
+def satisfy_rules(
+    engine: Engine, version: Version, deltas: Tables, trusted: frozenset[str] = frozenset()
+) -> bool:
     """Returns whether net changes certainly satisfy all rules. Of `trusted` tables only rows that are there are deleted."""
-    tables = core.catalog.tables
+    tables = version.catalog.tables
     try:
-        return ColumnValidation(
-            core.engine.reader, tables, core.table_segments, deltas, trusted
-        ).all_satisfied()
+        return ColumnValidation(engine.reader, tables, version.table_rows, deltas, trusted).all_satisfied()
     except (TooLarge, pyarrow.ArrowException):
         return False
 

@@ -23,7 +23,7 @@ def validate_rows(core: Core, deltas: Mapping[str, ZSet], touched: TouchedRows) 
     try:
         touched.load_all(deltas)
     except TooLarge:  # few changes, but many rows that they are compared with: children of one parent, say
-        bulk.validate(core, write_segments(core, deltas))
+        bulk.validate(core.engine, core.present, write_segments(core, deltas))
         return
     validate(touched.stores, core.rules, deltas, children_of(touched.stores))
 

@@ -35,7 +35,7 @@ from evercurrent.errors import ConstraintError, QueryError
 from evercurrent.frontend.sql.parse import parse_statement
 from evercurrent.frontend.sql.statements import CreateTable
 from evercurrent.rows.conversion import give_row
-from evercurrent.session.session import broken_assertion
+from evercurrent.session.blame import assertion_error
 from evercurrent.warehouse.changes import bulk
 from evercurrent.warehouse.changes.assertion_trials import (
     TRIALS,
@@ -49,7 +49,7 @@ from evercurrent.warehouse.changes.constraint_split import Aside, split_by_const
 from evercurrent.warehouse.changes.constraints import write_segments
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions import statements
-from evercurrent.warehouse.maintenance.assertions import violated_assertions
+from evercurrent.warehouse.maintenance.assertions import find_violated_assertions
 from evercurrent.warehouse.maintenance.called_functions import require_functions
 from evercurrent.warehouse.maintenance.update import update_views
 from evercurrent.warehouse.program_parts import stateless_relations
@@ -112,14 +112,14 @@ def split_batch(core: Core, deltas: Mapping[str, ZSet], touched: TouchedRows) ->
     try:
         touched.load_all(deltas)
     except TooLarge:
-        segments, asides = bulk.split_by_constraints(core, write_segments(core, deltas))
+        segments, asides = bulk.split_by_constraints(core.engine, core.present, write_segments(core, deltas))
         return SplitBatch(segments=segments, asides=asides)
     left, gone = split_by_constraints(touched.stores, core.rules, deltas)
     result = SplitBatch(left, asides=gone)
-    while broken := broken_assertions(core, result.deltas):
+    while broken := find_broken_assertions(core, result.deltas):
         assertion, rows = broken[0]
         refused = find_units_to_blame(
-            core, result.deltas, touched, [a for a, _ in broken], broken_assertion(assertion, rows)
+            core, result.deltas, touched, [a for a, _ in broken], assertion_error(assertion, rows)
         )
         named = ", ".join(a.name for a, _ in broken)
         result.asides += aside(refused, assertion.name, f"with it {named} would not hold")
@@ -143,7 +143,7 @@ def find_units_to_blame(
     read = base_tables(core.catalog, used)
 
     def violations(some: Mapping[str, ZSet]) -> frozenset[object]:
-        return frozenset((a.name, row) for a, rows in broken_assertions(core, some) for row in rows)
+        return frozenset((a.name, row) for a, rows in find_broken_assertions(core, some) for row in rows)
 
     units = units_of(touched.stores, deltas)
     rest = {table: delta for table, delta in deltas.items() if table not in read}
@@ -160,7 +160,7 @@ def find_units_to_blame(
         raise error from None
 
 
-def broken_assertions(core: Core, deltas: Mapping[str, ZSet]) -> list[tuple[Assertion, list[Row]]]:
+def find_broken_assertions(core: Core, deltas: Mapping[str, ZSet]) -> list[tuple[Assertion, list[Row]]]:
     """The assertions that would not hold after a change, with the rows that they would return."""
     if not core.catalog.assertions or not deltas:
         return []
@@ -172,7 +172,7 @@ def broken_assertions(core: Core, deltas: Mapping[str, ZSet]) -> list[tuple[Asse
     else:
         names = {core.catalog.tables[key].name: s for key, s in inputs.items()}
         found = core.engine.run(part, core.snapshot.stores, names)[0].deltas
-    return list(violated_assertions(core.engine, core.present.compiled, found))
+    return list(find_violated_assertions(core.engine, core.present.compiled, found))
 
 
 def assertion_part(core: Core) -> Program | None:
@@ -235,7 +235,7 @@ def let_go(core: Core, split: SplitBatch) -> Leaving:
             stay.append(a)
             continue
         if not listed:
-            listed = quarantined(core)
+            listed = read_quarantine(core)
         stores.setdefault(a.table, ZSet()).add(a.row, -times)
         held[a.table][a.row] -= times
         for row, w in listed.get((core.catalog.tables[a.table].name, row_json(core, a.table, a.row)), ()):
@@ -247,7 +247,7 @@ def let_go(core: Core, split: SplitBatch) -> Leaving:
 
 
 def release(core: Core, tables: Iterable[str]) -> Leaving:
-    """All that is set aside of sources that are compared as a whole: it comes again, and is judged again."""
+    """All that is set aside of sources that are compared as a whole: it is read again, and validated again."""
     rows: dict[str, ZSet] = {}
     for table in tables:
         store = core.snapshot.stores.get(aside_store(table), Store())
@@ -256,14 +256,14 @@ def release(core: Core, tables: Iterable[str]) -> Leaving:
     gone = ZSet()
     if rows:
         names = {core.catalog.tables[table].name for table in rows}
-        for (name, _), found in quarantined(core).items():
+        for (name, _), found in read_quarantine(core).items():
             if name in names:
                 for row, w in found:
                     gone.add(row, -w)
     return gone, rows
 
 
-def quarantined(core: Core) -> dict[tuple[str, str], list[tuple[Row, int]]]:
+def read_quarantine(core: Core) -> dict[tuple[str, str], list[tuple[Row, int]]]:
     """What is in the quarantine as insertions, by table and row."""
     result: dict[tuple[str, str], list[tuple[Row, int]]] = {}
     if core.catalog.table(TABLE) is not None:
@@ -279,8 +279,8 @@ def plus_aside(core: Core, table: str, held: Store) -> Store:
     return Store(held.base, (*held.recent, *beside.segments)) if beside.segments else held
 
 
-def kept_aside(core: Core, asides: Iterable[Aside]) -> dict[str, ZSet]:
-    """What comes to the rows set aside, of sources."""
+def collect_set_aside(core: Core, asides: Iterable[Aside]) -> dict[str, ZSet]:
+    """The changes of the rows that are set aside, of sources."""
     result: dict[str, ZSet] = {}
     for a in asides:
         if a.weight > 0 and core.present.is_source(a.table):

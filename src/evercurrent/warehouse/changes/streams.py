@@ -10,10 +10,16 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from evercurrent.catalog.rules import positions
+from evercurrent.engine.spark.intake.messages.decoding import decode_messages, insertions
+from evercurrent.engine.spark.intake.messages.options import Messages, read_options
 from evercurrent.engine.spark.intake.streams import Streams, start
 from evercurrent.engine.spark.storage.files import slug
 from evercurrent.errors import ConflictError, QueryError
+from evercurrent.statements.options import OnViolation
 from evercurrent.statements.run_record import RunRecord
+from evercurrent.warehouse.changes.apply import apply as apply_feeds
+from evercurrent.warehouse.changes.upserts import apply_upserts, require_primary_key
 from evercurrent.warehouse.core import Core
 
 ATTEMPTS = 10
@@ -21,6 +27,37 @@ ATTEMPTS = 10
 
 Apply = Callable[[str, Any, str], RunRecord]
 """Applies a micro-batch: the table, its rows, and the name of the batch."""
+
+
+def message_options(format: Any, options: Mapping[str, Any] | None) -> Messages | None:
+    """Returns how messages are read; None where rows are not messages."""
+    if format is None:
+        if options:
+            raise QueryError("options are for messages, and the stream has no format", hint="format='json'")
+        return None
+    return read_options(format, options)
+
+
+def apply_messages(
+    core: Core, name: str, frame: Any, messages: Messages, batch: str, on_violation: OnViolation
+) -> RunRecord:
+    """Applies a micro-batch of messages as one version, unless it was applied already."""
+    done = core.engine.log.batch(batch)
+    if done is not None:
+        return RunRecord(done, batch, repeated=True)
+    table = core.table(name)
+    key = positions(table, table.primary_key.columns) if table.primary_key else ()
+    rows = decode_messages(frame, table.fields, key, messages)
+    if messages.upsert:
+        return apply_upserts(core, table.name, rows, batch, on_violation)
+    return apply_feeds(core, {table.name: insertions(rows, table.fields)}, batch, on_violation)
+
+
+def require_messages(core: Core, table: str, frame: Any, messages: Messages) -> None:
+    """Refuses, before the stream starts, a table or a frame that messages of this format cannot be read into."""
+    if messages.upsert:
+        require_primary_key(core.table(table))
+    decode_messages(frame, core.table(table).fields, (), messages)
 
 
 def stream(
@@ -32,10 +69,11 @@ def stream(
     once: bool,
     apply: Apply,
     reload: Callable[[], object],
+    messages: Messages | None = None,
 ) -> Any:
     """Start a query for one table, or one for each of several."""
     if not isinstance(table, Mapping):
-        return stream_table(core, table, frame, name, checkpoint, once, apply, reload)
+        return stream_table(core, table, frame, name, checkpoint, once, apply, reload, messages)
     if frame is not None:
         raise QueryError("name one table and its frame, or give a mapping from tables to frames")
     for t in table:
@@ -45,7 +83,7 @@ def stream(
         for t, f in table.items():
             called = None if name is None else f"{name}_{t}"
             place = None if checkpoint is None else os.path.join(os.fspath(checkpoint), slug(t))
-            queries[t] = stream_table(core, t, f, called, place, once, apply, reload)
+            queries[t] = stream_table(core, t, f, called, place, once, apply, reload, messages)
     except BaseException:
         Streams(queries).stop()
         raise
@@ -61,10 +99,18 @@ def stream_table(
     once: bool,
     apply: Apply,
     reload: Callable[[], object],
+    messages: Messages | None = None,
 ) -> Any:
     """Starts a query for one table."""
     own = core.table(table).name
     called = name or f"evercurrent_{own}"
+    if messages is not None:
+        require_messages(core, own, frame, messages)
+    if not checkpoint and core.engine.folder.disk.remote:
+        raise QueryError(
+            f"the stream into {own} needs a checkpoint: Spark writes it, and the warehouse is in an object store",
+            hint=f"db.stream({own!r}, frame, checkpoint=...), a folder that the session reaches",
+        )
     place = os.fspath(checkpoint) if checkpoint else core.engine.folder.path(f"streams/{slug(called)}")
 
     def apply_or_repeat(rows: Any, batch: str) -> RunRecord:
@@ -75,4 +121,4 @@ def stream_table(
                 reload()
         return apply(own, rows, batch)
 
-    return start(frame, called, place, apply_or_repeat, once)
+    return start(frame, called, place, apply_or_repeat, once, messages is None)

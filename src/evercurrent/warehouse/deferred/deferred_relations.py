@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.delta.analyses.deferral import deferred
+from evercurrent.delta.analyses.deferral import find_deferrable
 from evercurrent.delta.program import Fixpoint, Program
 from evercurrent.design.compile import Design, hybrid_relations
 from evercurrent.engine.spark.storage.file_schema import Schema, Shape, row_schema
@@ -43,7 +43,7 @@ class DeferredRelations:
             for r in hybrid_relations(catalog, program)
             if set(policies(program, catalog, r)) == {"incremental"}  # others may be recomputed by any batch
         }
-        self.held = deferred(program, hybrid, (), last=True)
+        self.held = find_deferrable(program, hybrid, (), last=True)
         self.groups = (*lazy_groups(design), *hybrid_groups(program, self.held))
         self.by_view = {name: group for group in self.groups for name in group.views}
 

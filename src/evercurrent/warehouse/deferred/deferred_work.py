@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.data.zset import ZSet
 from evercurrent.delta.program import Input, Keyed
-from evercurrent.design.lazy_views import used_columns
-from evercurrent.engine.spark.engine import DRIVER_ENTRIES, Engine, Report
-from evercurrent.engine.spark.kernel.outcome import Outcome
-from evercurrent.engine.spark.progress import named
+from evercurrent.design.lazy_views import find_used_columns
+from evercurrent.engine.spark.engine import Engine, fits_driver
+from evercurrent.engine.spark.kernel.outcome import Outcome, Report
+from evercurrent.engine.spark.progress import list_names
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
-from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.snapshots import Snapshot
 from evercurrent.engine.spark.storage.store_names import later_store, owner_of, scratch_store, without_later
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.subtraction import subtract
@@ -39,7 +39,7 @@ class CaughtUp:
 
 def apply_queues(engine: Engine, catalog: Catalog, snapshot: Snapshot, group: Group) -> CaughtUp:
     """Applies the queues of a group to its views; nothing of it is visible to anyone before a commit."""
-    engine.progress.stage(f"bringing {named(group.views)} up to date")
+    engine.progress.stage(f"bringing {list_names(group.views)} up to date")
     if group.kind == "lazy":
         return update_lazy_views(engine, snapshot, group)
     return update_hybrid_views(engine, catalog, snapshot, group)
@@ -75,8 +75,8 @@ def update_lazy_views(engine: Engine, snapshot: Snapshot, group: Group) -> Caugh
 def net_queue(engine: Engine, group: Group, r: Input, queue: Store) -> Segment:
     """What is left of a queue. Rows are told apart by the columns that the program uses: a change of others is none."""
     name, types = group.queue(r.name), [c.type for c in r.columns]
-    used = used_columns(group.program, r.name)
-    if len(used) == len(types) or queue.rows > DRIVER_ENTRIES or engine.strategy == "spark":
+    used = find_used_columns(group.program, r.name)
+    if len(used) == len(types) or not fits_driver(queue) or engine.strategy == "spark":
         return engine.whole(name, queue, types)
     net = ZSet()
     for row, weight in engine.rows(queue, types):

@@ -22,7 +22,7 @@ from evercurrent.delta.analyses.fill import part_for
 from evercurrent.delta.program import Fixpoint, Input, Keyed, Program
 from evercurrent.design.compile import Design
 from evercurrent.engine.spark.storage.file_schema import Schema, Shape, row_schema
-from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.snapshots import Snapshot
 from evercurrent.engine.spark.storage.store_names import QueueMark, StoreName, queue_mark, queue_store
 from evercurrent.warehouse.program_parts import rows_store
 
@@ -116,7 +116,7 @@ def lazy_groups(design: Design) -> tuple[Group, ...]:
         own = {r.name for r in part.relations if not isinstance(r, Input)} | {s.name for s in part.states}
         parts[name] = own | {relation}
     groups = []
-    for names in joined(parts):
+    for names in connect(parts):
         part = part_for(program, (), list(dict.fromkeys(views[n] for n in names)), ())
         groups.append(Group("lazy", names, replace(part, views={n: views[n] for n in names})))
     return tuple(groups)
@@ -125,17 +125,17 @@ def lazy_groups(design: Design) -> tuple[Group, ...]:
 def hybrid_groups(program: Program, held: frozenset[str]) -> tuple[Group, ...]:
     behind = {k: downstream(program, k) for k in sorted(held)}
     groups = []
-    for keyed in joined(behind):
+    for keyed in connect(behind):
         follows = set().union(*(behind[k] for k in keyed))
         views = tuple(n for n, r in program.views.items() if r in follows)
         groups.append(Group("hybrid", views, program, frozenset(keyed)))
     return tuple(groups)
 
 
-def joined(parts: dict[str, set[str]]) -> list[tuple[str, ...]]:
+def connect(parts: dict[str, set[str]]) -> list[tuple[str, ...]]:
     """The names whose sets are connected, together.
 
-    >>> joined({"a": {"x", "y"}, "b": {"z"}, "c": {"y", "u"}})
+    >>> connect({"a": {"x", "y"}, "b": {"z"}, "c": {"y", "u"}})
     [('b',), ('a', 'c')]
     """
     found: list[tuple[tuple[str, ...], set[str]]] = []

@@ -3,51 +3,28 @@
     classes      "person, employee"    the ODL of both
     operation    "employee.yearly"     the term of its function, and the name `module:qualname` if it has one
 
-Late binding is written out in the views that call an operation, so views in OQL are translated anew whenever classes or operations
+Late binding is written out in the views that call an operation, so views in OQL are translated again whenever classes or operations
 change; a view whose query stays the same keeps all that is kept of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from evercurrent.calculus.codec import encode
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.classes import Operation, Schema
-from evercurrent.catalog.extents import tables_of
+from evercurrent.catalog.classes import Schema
 from evercurrent.catalog.without_classes import without_classes
-from evercurrent.data.types import Reference
+from evercurrent.definitions.operations import keep_operations
+from evercurrent.definitions.reading import with_classes
 from evercurrent.engine.spark.translate.types import require_stored
-from evercurrent.errors import EvercurrentError, QueryError
 from evercurrent.frontend.odl.resolve import bind
 from evercurrent.frontend.odl.show import odl
-from evercurrent.oql_views.methods import capture_for
-from evercurrent.oql_views.stored_operations import SELF, KeptOperation
 from evercurrent.statements.redefinition import redefine_oql
-from evercurrent.term.handed_over import HandedOver
-from evercurrent.term.located import can_be_found, path_of
-from evercurrent.term.nodes import Variable
 from evercurrent.warehouse.core import Core, Definition
 from evercurrent.warehouse.definitions.drafts import change, name_of, together
 from evercurrent.warehouse.version import Compiled
-
-
-def with_classes(catalog: Catalog, schema: Schema) -> Catalog:
-    """The catalog with a larger schema, and the tables of the classes that are new."""
-    new = [name for name in schema.classes if name not in catalog.schema.classes]
-    catalog = replace(catalog, schema=schema)
-    for name in new:
-        for table in tables_of(schema, name):
-            if catalog.relation(table.name) is not None:
-                raise QueryError(
-                    f"class {name} needs a table {table.name}, and there is already a relation of this name",
-                    place=schema.classes[name].place,
-                    hint="give the class another extent",
-                )
-            catalog = catalog.with_table(table)
-    return catalog
 
 
 def require_stored_tables(catalog: Catalog, before: Catalog) -> Catalog:
@@ -109,57 +86,6 @@ def remove_classes(core: Core, names: list[str]) -> None:
 # --- operations --------------------------------------------------------------------------------------------
 
 
-def keep_operations(
-    schema: Schema, names: Iterable[str], known: HandedOver
-) -> tuple[Schema, list[Definition]]:
-    """The schema with these operations' functions as they are kept, and their definitions."""
-    functions: dict[str, KeptOperation] = {}
-    for name in names:
-        of, _, called = name.partition(".")
-        operation = next(o for o in schema.classes[of].operations if o.name == called)
-        if operation.function is not None:
-            functions[name] = keep_operation(schema, of, operation, known)
-    return bind(schema, functions), [definition_of(f) for f in functions.values()]
-
-
-def keep_operation(schema: Schema, of: str, operation: Operation, known: HandedOver) -> KeptOperation:
-    """The function of an operation, with what can be kept of it."""
-    function = operation.function
-    if isinstance(function, KeptOperation):
-        return function
-    assert function is not None
-    parameters = tuple(f"in_{i}" for i in range(len(operation.parameters)))
-    body, problem = None, ""
-    try:
-        given = [Variable(p, m.type, True) for p, m in zip(parameters, operation.parameters, strict=True)]
-        body = encode(capture_for(schema)(operation, of, Variable(SELF, Reference(of), True), [*given]))
-    except EvercurrentError as found:
-        problem = found.message
-    path = path_of(function) if can_be_found(function) else None
-    if path is not None:
-        known.add(function)
-    return KeptOperation(f"{of}.{operation.name}", parameters, body, path, problem, function, known)
-
-
-def definition_of(function: KeptOperation) -> Definition:
-    return {
-        "kind": "operation",
-        "name": function.name,
-        "text": function.path or "",
-        "parameters": list(function.parameters),
-        "body": function.body,
-        "problem": function.problem,
-    }
-
-
-def with_operation(catalog: Catalog, definition: Definition, known: HandedOver) -> Catalog:
-    """The catalog with the function of an operation as a version keeps it."""
-    parameters, body = tuple(definition["parameters"]), definition["body"]
-    path, problem = definition["text"] or None, definition["problem"]
-    function = KeptOperation(definition["name"], parameters, body, path, problem, None, known)
-    return replace(catalog, schema=bind(catalog.schema, {definition["name"]: function}))
-
-
 def bind_operations(core: Core, functions: Mapping[str, Callable[..., Any]]) -> None:
     """Give operations their functions. If one means something else than before, views follow, in a version of their own."""
     before = core.catalog.schema
@@ -171,14 +97,3 @@ def bind_operations(core: Core, functions: Mapping[str, Callable[..., Any]]) -> 
         core.present = replace(core.present, compiled=Compiled(catalog, core.design))
         return
     change(core, redefine_oql(catalog), "CREATE OPERATION", *definitions)
-
-
-def callable_schema(schema: Schema) -> Schema:
-    """The schema for a query that is asked once: functions of which nothing could be kept are called as they are."""
-    loose = {
-        f"{c.name}.{o.name}": f.function
-        for c in schema.classes.values()
-        for o in c.operations
-        if isinstance(f := o.function, KeptOperation) and f.body is None and f.can_be_called
-    }
-    return bind(schema, loose) if loose else schema

@@ -16,15 +16,18 @@ from typing import Any
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.design.compile import Design, compile_all
-from evercurrent.engine.spark.engine import Report
+from evercurrent.engine.spark.kernel.outcome import Report
 from evercurrent.engine.spark.storage.delta_tables import withdraw
-from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.snapshots import Snapshot
+from evercurrent.engine.spark.storage.store_names import table_store
+from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.core import Core, Definition, Draft, Name
 from evercurrent.warehouse.deferred.deferred_relations import view_rows_store
 from evercurrent.warehouse.maintenance.assertions import require_assertions
 from evercurrent.warehouse.maintenance.catch_up import new_segments, version_to_build_on
 from evercurrent.warehouse.maintenance.fill_stores import fill_lazy_stores, fill_stores
 from evercurrent.warehouse.maintenance.publish import publish
+from evercurrent.warehouse.run_log import log_definitions
 from evercurrent.warehouse.version import Compiled, Version
 
 RELATIONS = ("table", "view", "assertion")
@@ -85,8 +88,14 @@ def change(
     dropped: set[Name] | None = None,
     edited: Mapping[Name, Definition] | None = None,
     emptied: frozenset[str] = frozenset(),
+    rewritten: Mapping[str, Store] | None = None,
+    followed: frozenset[str] = frozenset(),
 ) -> None:
-    """Changes the catalog: the one way to do it. `made` are new or replaced definitions, `edited` others with new texts."""
+    """Changes the catalog: the one way to do it. `made` are new or replaced definitions, `edited` others with new texts.
+
+    `emptied` tables lose their rows; those that are also `rewritten` have other rows instead. `followed` are sources, by
+    lower-cased names, whose rows stay, and with them the position to which they were read.
+    """
     with together(core):
         draft = core.draft
         assert draft is not None
@@ -95,6 +104,8 @@ def change(
         draft.definitions = (*left, *made)
         draft.gone |= gone
         draft.emptied |= emptied
+        draft.rewritten |= rewritten or {}
+        draft.followed |= followed
         draft.kinds.append(kind)
         draft.catalog = catalog
 
@@ -113,13 +124,17 @@ def commit_draft(core: Core, draft: Draft) -> None:
     compiled = compile_catalog(draft.catalog, core.design)
     snapshot, report = fill(core, draft, compiled)
     core.engine.sync(list(new_segments(core.snapshot, snapshot)))
-    filled = filled_views(core.present, compiled, snapshot)
+    filled = list_filled_views(core.present, compiled, snapshot)
     record: dict[str, Any] = {"filled": filled}
+    if draft.rewritten:
+        record["altered"] = list_altered_relations(core.present, compiled, draft)
     if report is not None:
         record |= {"strategy": report.strategy, "seconds": round(report.seconds, 4)}
     kind = ", ".join(dict.fromkeys(draft.kinds))
     number = core.engine.log.commit(snapshot, core.version, kind=kind, record=record)
     before = core.present
+    for name in draft.emptied:
+        core.engine.forget(table_store(name))
     core.install(Version(number, compiled, snapshot))
     core.engine.folder.tidy(snapshot.files())
     forget_subscriptions(core, before)
@@ -127,6 +142,8 @@ def commit_draft(core: Core, draft: Draft) -> None:
     for name in filled:
         core.published.pop(name, None)
     publish(core)
+    seconds = 0.0 if report is None else report.seconds
+    log_definitions(str(core.engine.folder.root), number, kind, filled, seconds)
 
 
 def fill(core: Core, draft: Draft, compiled: Compiled) -> tuple[Snapshot, Report | None]:
@@ -136,21 +153,21 @@ def fill(core: Core, draft: Draft, compiled: Compiled) -> tuple[Snapshot, Report
     present, waits = version_to_build_on(core, "hybrid", groups)
     # Of tables that are gone nothing is left to be wrong.
     emptied = frozenset(draft.emptied & compiled.catalog.tables.keys())
-    filling = fill_stores(core.engine, present, compiled, emptied)
+    filling = fill_stores(core.engine, present, compiled, emptied, draft.rewritten)
     stores, report = filling.stores, filling.report
     if compiled.design.later.views:
-        own = fill_lazy_stores(core.engine, lazy, compiled, emptied)
+        own = fill_lazy_stores(core.engine, lazy, compiled, emptied, draft.rewritten)
         stores |= own.stores
         report = report or own.report
     require_assertions(core.engine, compiled, filling.outcome.deltas)
     before = core.snapshot
-    lost = {name for kind, name in draft.gone if kind == "table"}
+    lost = {name for kind, name in draft.gone if kind == "table"} - draft.followed
     cursors = {n: c for n, c in before.sources.items() if n.lower() not in lost}
     cold = {r: c for r, c in before.cold.items() if r in filling.cold}
     return Snapshot({**stores, **queued, **waits}, draft.definitions, cursors, cold, before.factors), report
 
 
-def filled_views(before: Version, compiled: Compiled, snapshot: Snapshot) -> list[str]:
+def list_filled_views(before: Version, compiled: Compiled, snapshot: Snapshot) -> list[str]:
     """Returns the views whose rows were computed from the tables: what was published of them is of no use."""
     return [
         v.name
@@ -159,6 +176,16 @@ def filled_views(before: Version, compiled: Compiled, snapshot: Snapshot) -> lis
         or snapshot.stores.get(view_rows_store(compiled.design, v.name))
         is not before.snapshot.stores.get(view_rows_store(before.design, v.name))
     ]
+
+
+def list_altered_relations(before: Version, compiled: Compiled, draft: Draft) -> list[str]:
+    """Returns the tables and views whose columns are others now: what changed in them before is of other columns."""
+    altered = [compiled.catalog.tables[key].name for key in draft.rewritten]
+    for view in compiled.catalog.views.values():
+        old = before.catalog.view(view.name)
+        if old is not None and old.fields != view.fields:
+            altered.append(view.name)
+    return altered
 
 
 def forget_subscriptions(core: Core, before: Version) -> None:

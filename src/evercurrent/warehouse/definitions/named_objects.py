@@ -10,10 +10,10 @@ from dataclasses import replace
 from evercurrent.frontend.oql.names import NAMES
 from evercurrent.objects.names import names_table
 from evercurrent.statements.oql import definition_of
+from evercurrent.statements.table_text import table_text
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions.drafts import change, together
 from evercurrent.warehouse.definitions.statements import create_table
-from evercurrent.warehouse.definitions.table_text import table_text
 
 
 def declare_name(core: Core, name: str, of: str) -> None:

@@ -7,19 +7,14 @@ is published like any other view.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import View
 from evercurrent.catalog.removal import remove
+from evercurrent.definitions.reading import add_oql_definition
 from evercurrent.engine.spark.translate.types import require_stored
-from evercurrent.errors import QueryError
-from evercurrent.frontend.oql import syntax
-from evercurrent.frontend.oql.define import views
 from evercurrent.frontend.oql.layout import Layout
-from evercurrent.frontend.oql.parse import parse
-from evercurrent.oql_views.translation import context_of
 from evercurrent.statements.redefinition import redefine_users
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions.drafts import change
@@ -46,35 +41,3 @@ def require_stored_views(catalog: Catalog, before: Catalog) -> Catalog:
             for f in view.fields:
                 require_stored(f.type)
     return catalog
-
-
-def add_oql_definition(catalog: Catalog, definition: Mapping[str, Any]) -> Catalog:
-    """The catalog with the views of a definition, or with what else OQL defines."""
-    name, text = definition["name"], definition["text"]
-    match definition["kind"]:
-        case "macro":
-            return replace(catalog, macros={**catalog.macros, name: text})
-        case "object":
-            if text not in catalog.schema.classes:
-                raise QueryError(f"there is no class {text}")
-            return replace(catalog, objects={**catalog.objects, name: text})
-        case "import":
-            if text not in catalog.schema.classes:
-                raise QueryError(f"there is no class {text}")
-            return replace(catalog, aliases={**catalog.aliases, name: text})
-        case _:
-            statement = cast(syntax.Define, parse(text)[0])
-            context = context_of(catalog)
-            policy = definition.get("policy") or "incremental"
-            mode = definition.get("mode") or "strict"
-            for view in views(
-                context,
-                name,
-                statement.body,
-                text,
-                keep=definition.get("publish", True) is not False,
-                policy=policy,
-                mode=mode,
-            ):
-                catalog = catalog.with_view(view)
-            return catalog

@@ -1,37 +1,53 @@
-"""Where a view is published, as part of its definition: `db.publish("spend", to="exports/spend")`."""
+"""Where a view is published, as part of its definition: `db.publish("spend", to="exports/spend")`.
+
+With `merge`, the columns of a key, a view is merged into a table that is there already (`maintenance.publish_merged`).
+"""
 
 from __future__ import annotations
 
 import os
+import uuid
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from deltalake import DeltaTable
+
+from evercurrent.catalog.nodes import View
 from evercurrent.engine.spark.storage import delta_tables as delta
+from evercurrent.engine.spark.storage.delta.merges import require_columns
 from evercurrent.errors import QueryError
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions.oql import redefine_publishing
-from evercurrent.warehouse.maintenance.publish import definition_of, publish, publish_path
+from evercurrent.warehouse.maintenance.publish import PUBLISHING, definition_of, publish, publish_path
+from evercurrent.warehouse.maintenance.publish_merged import require_key
 
 
-def set_publishing(core: Core, name: str, to: bool | str | os.PathLike[str]) -> None:
+def set_publishing(
+    core: Core, name: str, to: bool | str | os.PathLike[str], merge: Iterable[str] | str = ()
+) -> None:
     """Publishes a view elsewhere, or nowhere, from now on; a version of its own."""
     view = core.view(name).name
     chosen: bool | str = to if isinstance(to, bool) else os.path.abspath(os.fspath(to))
-    old = publish_path(core, view)
+    old, before = publish_path(core, view), definition_of(core, view)
     if isinstance(chosen, str):  # the program's own word
         core.publish_to = (*core.publish_to, Path(chosen).resolve())
         core.unconfirmed.discard(view)
-    new = {**definition_of(core, view), "publish": chosen}
-    if definition_of(core, view).get("publish", True) == chosen:
+    about = describe_publishing(core, core.view(name), chosen, merge, before)
+    if {k: v for k, v in before.items() if k in PUBLISHING} == about or (
+        before.get("publish", True) == chosen and not before.get("merge") and not merge
+    ):
         publish(core)  # it may not have been confirmed before
         return
-    if isinstance(chosen, str) and delta.is_foreign(Path(chosen)):
+    if isinstance(chosen, str) and not merge and delta.is_foreign(Path(chosen)):
         raise QueryError(
             f"view {view} cannot be published at {chosen}: something else lies there",
-            hint="name a folder that is empty or not there yet",
+            hint="name a folder that is empty or not there yet; merge=[...] merges the view into a Delta table, by a key",
         )
+    new = {**{k: v for k, v in before.items() if k not in PUBLISHING}, **about}
     if not redefine_publishing(core, core.view(name), new):
-        definitions = tuple(new if d is definition_of(core, view) else d for d in core.snapshot.definitions)
+        definitions = tuple(new if d is before else d for d in core.snapshot.definitions)
         snapshot = replace(core.snapshot, definitions=definitions)
         number = core.engine.log.commit(snapshot, core.version, kind="PUBLISH")
         core.present = core.present.with_snapshot(number, snapshot)
@@ -39,3 +55,26 @@ def set_publishing(core: Core, name: str, to: bool | str | os.PathLike[str]) -> 
     if old == delta.place(core.engine.folder, view):
         delta.withdraw(core.engine.folder, view)
     publish(core)
+
+
+def describe_publishing(
+    core: Core, view: View, chosen: bool | str, merge: Iterable[str] | str, before: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Returns what the definition says of publishing. What is merged has a name of its own in the log of the table."""
+    if not merge:
+        return {"publish": chosen}
+    if not isinstance(chosen, str):
+        raise QueryError(
+            "merge is for a table that is there already",
+            hint="db.publish(view, 'path/of/table', merge=['id'])",
+        )
+    if not DeltaTable.is_deltatable(chosen):
+        raise QueryError(
+            f"view {view.name} cannot be merged into {chosen}: there is no Delta table",
+            hint="create the table first; without merge, the view is published as a table of its own",
+        )
+    key = list(require_key(core, view, [merge] if isinstance(merge, str) else list(merge)))
+    require_columns(DeltaTable(chosen), chosen, view.name, view.fields)
+    same = before.get("publish") == chosen and before.get("merge") == key
+    identity = before["merge_id"] if same else f"evercurrent {view.name} {uuid.uuid4().hex}"
+    return {"publish": chosen, "merge": key, "merge_id": identity}

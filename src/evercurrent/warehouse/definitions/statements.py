@@ -13,10 +13,12 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.lookup import to_drop
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.catalog.removal import remove, remove_dependant
-from evercurrent.engine.spark.own_sql.queries import quoted
+from evercurrent.definitions.python_definitions import python_fields
+from evercurrent.definitions.spark_definitions import spark_fields
 from evercurrent.engine.spark.translate.types import require_stored
 from evercurrent.errors import UnsupportedError
 from evercurrent.frontend.sql.parse import parse_statement
+from evercurrent.frontend.sql.spark_text import quote_name
 from evercurrent.frontend.sql.statements import (
     CreateAssertion,
     CreateTable,
@@ -31,14 +33,13 @@ from evercurrent.statements.definition import (
     may_create,
     may_create_assertion,
     references_to,
-    referring_rows,
+    referring_error,
 )
 from evercurrent.statements.oql import definition_of as about_definition
 from evercurrent.statements.redefinition import over_kept, redefine_dependants
 from evercurrent.warehouse.core import Core, Definition
 from evercurrent.warehouse.definitions.drafts import change
-from evercurrent.warehouse.definitions.python_definitions import python_fields
-from evercurrent.warehouse.maintenance.publish import definition_of
+from evercurrent.warehouse.maintenance.publish import PUBLISHING, definition_of
 from evercurrent.warehouse.queries import answer
 
 # --- creating ----------------------------------------------------------------------------------------------
@@ -98,11 +99,11 @@ def create_table(
 def check_children(core: Core, catalog: Catalog, table: Table) -> None:
     """A replaced table is empty: no row may refer to it, and its key must still be there."""
     for child, reference in references_to(catalog, table):
-        known = " AND ".join(f"{quoted(c)} IS NOT NULL" for c in reference.columns)
-        asked = parse_statement(f"SELECT 1 FROM {quoted(child.name)} WHERE {known} LIMIT 1", core.catalog)
+        known = " AND ".join(f"{quote_name(c)} IS NOT NULL" for c in reference.columns)
+        asked = parse_statement(f"SELECT 1 FROM {quote_name(child.name)} WHERE {known} LIMIT 1", core.catalog)
         assert isinstance(asked, Select)
         if answer(core, asked.ordered.query):
-            raise referring_rows(table, child, reference)
+            raise referring_error(table, child, reference)
 
 
 def create_view(core: Core, view: View, text: str, replacing: bool, quietly: bool) -> None:
@@ -112,8 +113,12 @@ def create_view(core: Core, view: View, text: str, replacing: bool, quietly: boo
         require_stored(f.type)
     view = over_kept(view, core.catalog)
     catalog = add_view(core.catalog, view)
-    published = {k: v for k, v in definition_of(core, view.name).items() if k == "publish"}
-    about = {**about_definition("view", view.name, text, view.policy, view.mode), **python_fields(view)}
+    published = {k: v for k, v in definition_of(core, view.name).items() if k in PUBLISHING}
+    about = {
+        **about_definition("view", view.name, text, view.policy, view.mode),
+        **python_fields(view),
+        **spark_fields(view),
+    }
     change(core, catalog, "CREATE VIEW", {**about, **published})
 
 

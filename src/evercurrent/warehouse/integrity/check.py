@@ -17,14 +17,15 @@ from evercurrent.engine.spark.storage.checksums import SUFFIX, block_sums, read_
 from evercurrent.engine.spark.storage.disk import DamageError, MissingFileError
 from evercurrent.engine.spark.storage.documents import unpack
 from evercurrent.engine.spark.storage.files import Folder, Segment, way_out
-from evercurrent.engine.spark.storage.log import RESTORE, Log, Snapshot
+from evercurrent.engine.spark.storage.log import Log
+from evercurrent.engine.spark.storage.snapshots import RESTORE, Snapshot
 from evercurrent.engine.spark.storage.store_names import StoreName, parts_of, table_of
 from evercurrent.errors import StorageError
 
 NO_STORE = StoreName("")
 Kind = Literal["entry", "head", "snapshot", "segment", "sums", "copy"]
 REBUILD = "--repair rebuilds it"
-OLDER = "only earlier versions need it: evercurrent compact --warehouse DIR --keep 1 removes them"
+OLDER = "only earlier versions need it: evercurrent compact --warehouse DIR --keep 1 --hours 0 removes them"
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def check(folder: Folder) -> CheckReport:
 def check_log(folder: Folder, log: Log, report: CheckReport) -> Iterator[tuple[int, Snapshot]]:
     """Check entries, heads and snapshots; yields the snapshots that can be read."""
     heads = set(log.heads())
-    listed = log.listed()
+    listed = log.list_versions()
     newest = max([*listed, *heads], default=0)
     kept = set(folder.disk.names(log.place / "snapshots"))
     oldest = 0
@@ -145,7 +146,7 @@ def check_head(folder: Folder, log: Log, version: int, report: CheckReport) -> N
     except MissingFileError:
         return  # another driver has written a newer one
     except StorageError:
-        file = str(path.relative_to(folder.root))
+        file = f"_log/heads/{path.name}"
         report.findings.append(
             Finding(file, "head", f"second copy of entry {version}", "damaged", REBUILD, current=False)
         )
@@ -186,7 +187,13 @@ def check_segment(folder: Folder, mention: Mention, report: CheckReport) -> None
         text = "missing" if isinstance(problem, MissingFileError) else "damaged"
         report.findings.append(
             Finding(
-                file, "segment", described(mention), text, hint_of(mention), mention.store, mention.current
+                file,
+                "segment",
+                describe_mention(mention),
+                text,
+                hint_of(mention),
+                mention.store,
+                mention.current,
             )
         )
         return
@@ -199,12 +206,12 @@ def check_segment(folder: Folder, mention: Mention, report: CheckReport) -> None
             report.findings.append(
                 Finding(file + SUFFIX, "sums", what, "damaged or missing", REBUILD, mention.store)
             )
-    if mention.segment.order and not mention.segment.small:
+    if folder.to_map(mention.segment):
         report.files += 1
         try:
             mapped_copy.Copy(path, own, folder.disk).checked.require_all()
         except (DamageError, MissingFileError) as problem:
-            what = f"mapped copy of a {described(mention)}"
+            what = f"mapped copy of a {describe_mention(mention)}"
             text = "missing" if isinstance(problem, MissingFileError) else "damaged"
             order = mention.segment.order[0]
             report.findings.append(
@@ -212,7 +219,7 @@ def check_segment(folder: Folder, mention: Mention, report: CheckReport) -> None
             )
 
 
-def described(mention: Mention) -> str:
+def describe_mention(mention: Mention) -> str:
     kind, name = parts_of(mention.store)
     if mention.listed:
         return f"change of {name or kind} in version {mention.listed}"
@@ -245,7 +252,7 @@ def repair_files(folder: Folder, report: CheckReport) -> list[str]:
         except StorageError:
             if file not in entries:
                 log.write_head(version, folder.disk.read(path))
-                done.append(str(head.relative_to(folder.root)))
+                done.append(f"_log/heads/{head.name}")
             continue
         if file in entries:
             folder.disk.replace(path, text)

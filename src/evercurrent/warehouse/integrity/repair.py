@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evercurrent.engine.spark.storage.files import Folder
-from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.snapshots import Snapshot
 from evercurrent.engine.spark.storage.store_names import table_of
 from evercurrent.errors import StorageError
 from evercurrent.warehouse.core import Core

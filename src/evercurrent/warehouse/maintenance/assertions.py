@@ -13,11 +13,11 @@ from evercurrent.design.compile import assertion_key
 from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.session.session import broken_assertion
+from evercurrent.session.blame import assertion_error
 from evercurrent.warehouse.version import Compiled
 
 
-def violated_assertions(
+def find_violated_assertions(
     engine: Engine, compiled: Compiled, deltas: Mapping[str, Segment]
 ) -> Iterator[tuple[Assertion, list[Row]]]:
     """Yields the assertions whose relations have inserted rows; `deltas` are by relation."""
@@ -32,5 +32,5 @@ def violated_assertions(
 
 def require_assertions(engine: Engine, compiled: Compiled, deltas: Mapping[str, Segment]) -> None:
     """Refuses a change that violates an assertion, with a sample of the rows that do."""
-    for assertion, rows in violated_assertions(engine, compiled, deltas):
-        raise broken_assertion(assertion, rows)
+    for assertion, rows in find_violated_assertions(engine, compiled, deltas):
+        raise assertion_error(assertion, rows)

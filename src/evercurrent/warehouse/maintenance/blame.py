@@ -45,10 +45,10 @@ def blame_batch(
         for key, segment in inputs.items()
         if segment.rows
     }
-    return blame(Scene(version.catalog, count, rows), error, deltas, _computed_views(version, error))
+    return blame(Scene(version.catalog, count, rows), error, deltas, _find_computed_views(version, error))
 
 
-def _computed_views(version: Version, error: EvaluationError) -> set[str] | None:
+def _find_computed_views(version: Version, error: EvaluationError) -> set[str] | None:
     """The views that rest on what was being computed, without those that only read one of the others."""
     parts = version.outlook.parts
     found = {name for name, part in parts.items() if error.relations & part.names}

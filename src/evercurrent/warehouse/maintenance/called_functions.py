@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables
 from evercurrent.errors import QueryError
-from evercurrent.term.handed_over import HandedOver, named_in, way_out
+from evercurrent.term.handed_over import HandedOver, find_paths, way_out
 
 
 class MissingFunctionWarning(UserWarning):
@@ -23,8 +23,8 @@ def missing_functions(catalog: Catalog, known: HandedOver) -> Mapping[str, tuple
     """The paths of missing functions, by the views that call them."""
     found = {}
     for view in catalog.views.values():
-        if view.language != "sql":
-            paths = sorted({p for p in named_in(view.query) if known.find(p) is None})
+        if view.query is not None and view.language != "sql":
+            paths = sorted({p for p in find_paths(view.query) if known.find(p) is None})
             if paths:
                 found[view.name] = tuple(paths)
     return found

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from evercurrent.data.types import Type
 from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
-from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.snapshots import Snapshot
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import ConflictError, EvaluationError
@@ -25,7 +25,7 @@ from evercurrent.statements.run_record import RunRecord, ViewRun
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.deferred.deferred_work import CaughtUp, apply_queues
 from evercurrent.warehouse.deferred.groups import Group, Kind
-from evercurrent.warehouse.maintenance.notifications import subscribed_changes
+from evercurrent.warehouse.maintenance.notifications import find_subscribed_changes
 from evercurrent.warehouse.maintenance.publish import publish
 from evercurrent.warehouse.maintenance.retry import CATCH_UP
 from evercurrent.warehouse.version import Version
@@ -88,7 +88,7 @@ def own_files(folder: Folder) -> Iterator[None]:
 def commit_catch_up(core: Core, group: Group, caught: CaughtUp, begin: float) -> Snapshot:
     """Commits what a reader has computed."""
     core.engine.sync(list(new_segments(core.snapshot, caught.snapshot)))
-    notices = subscribed_changes(core, caught.views, core.version + 1)
+    notices = find_subscribed_changes(core, caught.views, core.version + 1)
     record = describe(core.present, group, caught, begin)
     number = core.engine.log.commit(
         caught.snapshot, core.version, kind=CATCH_UP, changes=caught.views, record=record.to_json()

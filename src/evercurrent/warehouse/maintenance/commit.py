@@ -22,7 +22,7 @@ from typing import Any
 
 from evercurrent.design.compile import ASSERTION
 from evercurrent.engine.spark.storage.files import Segment
-from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.snapshots import Snapshot
 from evercurrent.engine.spark.storage.store_names import StoreName, table_store
 from evercurrent.errors import ConflictError, EvaluationError
 from evercurrent.rows.subscriptions import Change
@@ -34,10 +34,11 @@ from evercurrent.warehouse.maintenance.blame import blame_batch
 from evercurrent.warehouse.maintenance.called_functions import require_functions
 from evercurrent.warehouse.maintenance.catch_up import mark_subscribed, new_segments, update_subscribed
 from evercurrent.warehouse.maintenance.effect import Effect
-from evercurrent.warehouse.maintenance.notifications import subscribed_changes
+from evercurrent.warehouse.maintenance.notifications import find_subscribed_changes
 from evercurrent.warehouse.maintenance.publish import publish
 from evercurrent.warehouse.maintenance.retry import repeat_over_upkeep
 from evercurrent.warehouse.maintenance.update import update_views
+from evercurrent.warehouse.run_log import log_run
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Batch:
     """Changes of tables that satisfy all constraints, on their way into a version.
 
     `inputs` are their segments, by lower-cased names of tables; `beside` are segments for stores that no program reads;
-    `quarantined` counts the changes that were set aside; `steps` are the seconds that were spent so far.
+    `quarantined` counts the changes that were set aside; `steps` are the seconds that were spent so far; `references` are
+    all rows of tables that are not stored here, as they are then.
     """
 
     inputs: Mapping[str, Segment]
@@ -55,6 +57,7 @@ class Batch:
     sources: Mapping[str, Any] | None = None
     beside: Mapping[StoreName, Segment] = field(default_factory=dict)
     quarantined: Mapping[str, int] = field(default_factory=dict)
+    references: Mapping[str, Segment] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def commit_version(core: Core, batch: Batch) -> RunRecord:
     changed = (key for key, s in batch.inputs.items() if s.rows)
     require_functions(version.catalog, core.functions, changed)
     try:
-        effect, runs = update_views(engine, version, batch.inputs)
+        effect, runs = update_views(engine, version, batch.inputs, batch.references)
     except EvaluationError as error:
         raise blame_batch(engine, version, error, batch.inputs) from error
     effect.added |= batch.beside
@@ -102,7 +105,7 @@ def prepare(core: Core, batch: Batch, effect: Effect, runs: tuple[ViewRun, ...])
     views = {name: s for name, s in effect.views.items() if not name.startswith(ASSERTION)} | subscribed
     tables: dict[str, Segment] = {table_store(k): s for k, s in batch.inputs.items() if s.rows}
     listed: dict[str, Segment] = {**views, **tables}
-    return Prepared(snapshot, runs, listed, subscribed_changes(core, listed, core.version + 1))
+    return Prepared(snapshot, runs, listed, find_subscribed_changes(core, listed, core.version + 1))
 
 
 def write_version(core: Core, batch: Batch, prepared: Prepared, record: RunRecord) -> RunRecord:
@@ -131,7 +134,7 @@ def describe(
     core: Core, batch: Batch, effect: Effect, runs: tuple[ViewRun, ...], validated_bytes: int
 ) -> RunRecord:
     """Returns the record of a run; validation has read `validated_bytes`."""
-    names = {"driver": "the driver", "spark": "Spark", "sql": "Spark's SQL"}
+    names = {"driver": "the driver", "tasks": "tasks", "spark": "Spark", "sql": "Spark's SQL"}
     tables, reports = core.present.catalog.tables, effect.reports
     return RunRecord(
         core.version + 1,
@@ -140,7 +143,7 @@ def describe(
         {tables[k].name: s.rows for k, s in batch.inputs.items() if s.rows},
         runs,
         validated_bytes + sum(r.read_bytes for r in reports.values()),
-        sum(r.jobs for r in reports.values()),
+        max(core.progress.jobs, sum(r.jobs for r in reports.values())),
         time.perf_counter() - batch.begin,
         {**batch.steps, "program": sum(r.seconds for r in reports.values())},
         tuple(f"{what} by {names[r.strategy]}: {r.reason}" for what, r in reports.items()),
@@ -164,7 +167,10 @@ def follow_up(core: Core, record: RunRecord) -> RunRecord:
         warnings.warn(problems[-1], upkeep.UpkeepWarning, stacklevel=3)
     problems += core.notify_subscribers()
     seconds += record.seconds
-    return replace(record, seconds=seconds, steps=steps, warnings=(*record.warnings, *problems))
+    jobs = max(record.jobs, core.progress.jobs)
+    record = replace(record, seconds=seconds, steps=steps, jobs=jobs, warnings=(*record.warnings, *problems))
+    log_run(str(core.engine.folder.root), record)
+    return record
 
 
 @contextmanager

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from evercurrent.engine.spark.engine import Report
-from evercurrent.engine.spark.kernel.outcome import Cost
+from evercurrent.engine.spark.kernel.outcome import Cost, Report
 from evercurrent.engine.spark.storage.files import Segment
-from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.snapshots import Snapshot
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.planning.experience import Cold

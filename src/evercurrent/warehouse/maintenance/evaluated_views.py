@@ -15,7 +15,7 @@ from evercurrent.catalog.dependencies import base_tables, view_order
 from evercurrent.data.zset import ZSet
 from evercurrent.design.evaluation import run_query
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES, Engine
-from evercurrent.engine.spark.storage.store_names import StoreName, table_store
+from evercurrent.engine.spark.storage.store_names import StoreName, table_store, view_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import UnsupportedError
 
@@ -29,12 +29,16 @@ def evaluate_views(
     def rows_of(name: str) -> ZSet:
         key = name.lower()
         if key not in tables:
+            view = catalog.view(key)
+            if view is not None:  # only Spark computes it, and has
+                own = stores.get(view_store(view.name), Store())
+                return ZSet(engine.rows(own, [f.type for f in view.fields]))
             types = [c.type for c in catalog.tables[key].columns]
             tables[key] = ZSet(engine.rows(stores.get(table_store(key), Store()), types))
         return tables[key]
 
     for view in view_order(catalog):
-        if view.name in names:
+        if view.name in names and view.query is not None:
             needed = base_tables(catalog, frozenset({view.name}))
             rows = sum(stores.get(table_store(key), Store()).rows for key in needed)
             if rows > DRIVER_ENTRIES:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from evercurrent.delta.analyses.fill import part_for
 from evercurrent.delta.program import Fixpoint, Input, Program, State
 from evercurrent.design.compile import ASSERTION
-from evercurrent.engine.spark.engine import DRIVER_ENTRIES, Engine, Report
-from evercurrent.engine.spark.kernel.outcome import Outcome
-from evercurrent.engine.spark.progress import named
+from evercurrent.engine.spark.engine import Engine, fits_driver
+from evercurrent.engine.spark.kernel.outcome import Outcome, Report
+from evercurrent.engine.spark.progress import list_names
 from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.store_names import (
@@ -33,12 +33,13 @@ from evercurrent.engine.spark.storage.store_names import (
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.maintenance.evaluated_views import evaluate_views
 from evercurrent.warehouse.maintenance.recompute_by_sql import create_by_sql
+from evercurrent.warehouse.maintenance.views_by_spark import fill_spark_views
 from evercurrent.warehouse.planning.strategies import circumstances
 from evercurrent.warehouse.program_parts import (
     always_full,
     relations_still_cold,
     rows_store,
-    stored_part,
+    select_stored_part,
 )
 from evercurrent.warehouse.version import Compiled, Version
 
@@ -58,11 +59,19 @@ class Filling:
 
 
 def fill_stores(
-    engine: Engine, present: Version, target: Compiled, emptied: frozenset[str] = frozenset()
+    engine: Engine,
+    present: Version,
+    target: Compiled,
+    emptied: frozenset[str] = frozenset(),
+    rewritten: Mapping[str, Store] | None = None,
 ) -> Filling:
-    """Returns the stores of a target, over the tables of the present version; `emptied` tables have lost their rows."""
+    """Returns the stores of a target, over the tables of the present version.
+
+    `emptied` tables have lost their rows; those that are also `rewritten` have these rows instead.
+    """
     filling = Filling()
     take_tables(filling, present, target, emptied)
+    filling.stores |= {table_store(key): store for key, store in (rewritten or {}).items() if store.segments}
     fill_evaluated(engine, filling, present, target, emptied)
     take_states(filling, present, target, emptied)
     fill_by_sql(engine, filling, present, target)
@@ -71,10 +80,14 @@ def fill_stores(
 
 
 def fill_lazy_stores(
-    engine: Engine, present: Version, target: Compiled, emptied: frozenset[str] = frozenset()
+    engine: Engine,
+    present: Version,
+    target: Compiled,
+    emptied: frozenset[str] = frozenset(),
+    rewritten: Mapping[str, Store] | None = None,
 ) -> Filling:
     """Returns the stores of the lazy views alone, under the names by which a version lists them."""
-    filling = fill_stores(engine, present, target.lazy_part(), emptied)
+    filling = fill_stores(engine, present, target.lazy_part(), emptied, rewritten)
     filling.stores = {later_store(n): s for n, s in filling.stores.items() if not is_shared(n)}
     return filling
 
@@ -91,14 +104,14 @@ def take_tables(filling: Filling, present: Version, target: Compiled, emptied: f
 def take_states(filling: Filling, present: Version, target: Compiled, emptied: frozenset[str]) -> None:
     """Takes over states, recursions and rows that serve the target; lists those that are new."""
     program, old, cold = target.program, present.program, present.snapshot.cold
-    old_part = Program((), ()) if emptied else stored_part(old, present.catalog, cold)
+    old_part = Program((), ()) if emptied else select_stored_part(old, present.catalog, cold)
     listed = set() if emptied else set(old.views.values())
     valid = {s.name: shape(s) for s in old_part.states}
     by_name = {s.name: shape(s) for s in old.states}
     # The rows of a view may lie where a state would: they are that state's entries, kept or not.
     valid |= {s: by_name[s] for r in listed if (s := rows_store(old, r)) in by_name}
     filling.cold = set() if emptied else relations_still_cold(program, target.catalog, cold)
-    new_part = stored_part(program, target.catalog, filling.cold)
+    new_part = select_stored_part(program, target.catalog, filling.cold)
     for state in new_part.states:
         if valid.get(state.name) == shape(state):
             take(filling, present, *Shape(state).stores)
@@ -145,6 +158,9 @@ def fill_evaluated(
             take(filling, present, view_store(name))
         else:
             missing.append(name)
+    for name, segment in fill_spark_views(engine, target.outlook, missing, filling.stores):
+        if segment.rows:
+            filling.stores[view_store(name)] = Store((segment,))
     for name, rows in evaluate_views(engine, catalog, missing, filling.stores):
         view = catalog.view(name)
         assert view is not None
@@ -174,7 +190,7 @@ def fill_by_program(engine: Engine, filling: Filling, target: Compiled) -> None:
     if not states and not wanted and not loops:
         return
     views = [n for n, r in program.views.items() if r in wanted and not n.startswith(ASSERTION)]
-    engine.progress.stage(f"filling {named(views) or 'states'}")
+    engine.progress.stage(f"filling {list_names(views) or 'states'}")
     part = part_for(program, states, [*wanted, *loops], set(filling.stored) - set(loops))
     inputs = part_inputs(engine, part, target, stores)
     filling.outcome, filling.report = engine.run(part, {}, inputs, beginning=True, keep=states)
@@ -217,7 +233,7 @@ def part_inputs(
     for r in part.relations:
         if isinstance(r, Input):
             store = Store() if r.rows is not None else stores.get(input_store(r, compiled), Store())
-            plain = once or r.rows is not None or store.rows <= DRIVER_ENTRIES
+            plain = once or r.rows is not None or (fits_driver(store) and not store.elsewhere)
             result[r.name] = input_rows(engine, r, compiled, stores) if plain else engine.sum_of(store)
     return result
 

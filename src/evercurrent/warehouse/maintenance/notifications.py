@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from evercurrent.callables import require_callable
 from evercurrent.data.zset import ZSet
+from evercurrent.design.row_keys import row_key
 from evercurrent.engine.spark.storage.disk import MissingFileError
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.store_names import table_store
@@ -23,6 +24,8 @@ from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import QueryError
 from evercurrent.frontend.oql.layout import Layout
 from evercurrent.oql_views.changes import ValueChange, relations_of_view
+from evercurrent.rows.arguments import require_choice
+from evercurrent.rows.awaiting import as_callback
 from evercurrent.rows.conversion import row_writer
 from evercurrent.rows.subscriptions import Callback, Change, SubscriberWarning, Subscription, When
 from evercurrent.warehouse.core import Core
@@ -54,10 +57,12 @@ def change_of(core: Core, name: str, changes: Mapping[str, Segment], version: in
     view = catalog.view(name)
     if view is not None and isinstance(view.shape, Layout):
         return ValueChange(name, view.shape, deltas, version, catalog, core.handle)
-    return Change(name, deltas[name], version, row_writer(catalog.fields_of(name)))
+    return Change(
+        name, deltas[name], version, row_writer(catalog.fields_of(name)), row_key(catalog, core.design, name)
+    )
 
 
-def subscribed_changes(core: Core, changes: Mapping[str, Segment], version: int) -> dict[str, Change]:
+def find_subscribed_changes(core: Core, changes: Mapping[str, Segment], version: int) -> dict[str, Change]:
     """Returns what subscribers are notified of, by name; `changes` are as the version lists them."""
     found = {name: change_of(core, name, changes, version) for name in core.subscribers.watched}
     return {name: change for name, change in found.items() if change is not None}
@@ -72,7 +77,7 @@ def changes_by_others(core: Core, since: int) -> Iterator[dict[str, Change]]:
     for version in range(since + 1, core.version + 1):
         if core.subscribers.watched:
             try:
-                yield subscribed_changes(core, log.entry(version).changes, version)
+                yield find_subscribed_changes(core, log.entry(version).changes, version)
             except MissingFileError:
                 warnings.warn(
                     f"the changes of version {version} have been cleaned up: subscribers are not notified of them",
@@ -83,10 +88,10 @@ def changes_by_others(core: Core, since: int) -> Iterator[dict[str, Change]]:
 
 def subscribe(core: Core, name: str, callback: Callback, when: When, past: Past | None) -> Subscription:
     """Subscribes to a table or view; `past` are changes that the callback gets at once."""
-    if when not in ("before", "after"):
-        raise QueryError(f'when must be "before" or "after", not {when!r}')
+    require_choice(when, ("before", "after"), "time to be notified")
     if past is not None and when == "before":
         raise QueryError('since is for when="after": what is committed cannot be refused')
+    callback = as_callback(callback, name, when)
     require_callable(callback, f"subscribe to {name}", "give a function of one argument, the change")
     for version, listed in sorted((past or {}).items()):
         change = change_of(core, name, listed, version)

@@ -17,19 +17,24 @@ from typing import Any
 
 from evercurrent.catalog.nodes import View, is_part
 from evercurrent.data.zset import ZSet
-from evercurrent.engine.spark.engine import DRIVER_ENTRIES
+from evercurrent.design.row_keys import row_key
+from evercurrent.engine.spark.engine import fits_driver
 from evercurrent.engine.spark.storage import delta_tables as delta
-from evercurrent.engine.spark.storage.file_schema import row_schema
-from evercurrent.engine.spark.storage.files import Segment
+from evercurrent.engine.spark.storage.disk import DISK
+from evercurrent.engine.spark.storage.places import Place
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.storage.user_frames import user_frame
-from evercurrent.engine.spark.subtraction import subtract
 from evercurrent.errors import QueryError
 from evercurrent.warehouse.core import Core
-from evercurrent.warehouse.deferred.deferred_relations import view_rows_store
+from evercurrent.warehouse.maintenance.changes_listed import changes_since, read_listed_rows
+from evercurrent.warehouse.maintenance.publish_merged import merge_view
 
 ATTEMPTS = 3
 """How often a view is published again if another driver publishes it at the same time."""
+
+
+PUBLISHING = ("publish", "merge", "merge_id")
+"""What a definition says of publishing; it stays when the view is defined again."""
 
 
 class PublishWarning(UserWarning):
@@ -41,12 +46,14 @@ def definition_of(core: Core, view: str) -> Mapping[str, Any]:
     return next((d for d in core.definitions if (d["kind"], d["name"].lower()) == wanted), {})
 
 
-def publish_path(core: Core, view: str) -> Path | None:
+def publish_path(core: Core, view: str) -> Place | None:
     """Where a view is published; None if it is not to be, or not confirmed: then there is a warning, once."""
     chosen = definition_of(core, view).get("publish", True)
     if chosen is False:
         return None
     if chosen is True:
+        if not core.engine.folder.disk.publishes:
+            return None
         return delta.place(core.engine.folder, view)
     path = Path(str(chosen))
     if is_confirmed(core, path):
@@ -68,9 +75,9 @@ OWN = ("_log", "data", "quarantine")
 
 def is_confirmed(core: Core, path: Path) -> bool:
     """Whether views may be written at a path: somewhere in the warehouse, or in a folder that the program has named."""
-    found, root = path.resolve(), core.engine.folder.root.resolve()
-    if found.is_relative_to(root):
-        inside = found.relative_to(root).parts
+    found, root = path.resolve(), core.engine.folder.root
+    if isinstance(root, Path) and found.is_relative_to(root.resolve()):
+        inside = found.relative_to(root.resolve()).parts
         return bool(inside) and inside[0] not in OWN
     return path.is_absolute() and any(found.is_relative_to(folder) for folder in core.publish_to)
 
@@ -91,7 +98,8 @@ def publish(core: Core) -> tuple[str, ...]:
         for attempt in range(ATTEMPTS if path is not None else 0):
             assert path is not None
             try:
-                publish_view(core, view, path)
+                untold = publish_view(core, view, path)
+                problems += [untold] if untold else []
                 break
             except Exception as problem:
                 # The version is committed; readers through evercurrent have it. If another driver was quicker, we look
@@ -104,9 +112,24 @@ def publish(core: Core) -> tuple[str, ...]:
     return tuple(problems)
 
 
-def publish_view(core: Core, view: View, path: Path) -> None:
+def target_at(core: Core, path: Place) -> delta.Target:
+    """Returns a place with the disk that it is on: that of the warehouse, or the local one."""
+    return delta.Target(path, DISK if isinstance(path, Path) else core.engine.folder.disk)
+
+
+def publish_view(core: Core, view: View, path: Place) -> str | None:
+    """Brings the table of a view to the present version; returns what could not be told of it, if anything."""
+    definition = definition_of(core, view.name)
     known = core.published.get(view.name)
-    at = known if known is not None else delta.published_version(path)
+    if definition.get("merge"):
+        return None if known == core.version else merge_view(core, view, str(path), definition)
+    write_view(core, view, target_at(core, path), known)
+    return None
+
+
+def write_view(core: Core, view: View, target: delta.Target, known: int | None) -> None:
+    """Brings a table of our own to the present version."""
+    at = known if known is not None else delta.find_published_version(target)
     if at is not None and core.version < at <= core.engine.log.latest():
         return  # another driver is ahead of us
     since = changes_since(core, view.name, at) if at is not None else None
@@ -114,48 +137,26 @@ def publish_view(core: Core, view: View, path: Path) -> None:
         core.published[view.name] = core.version
         return
     types = [f.type for f in view.fields]
-    if since is not None and sum(s.rows for s in since) <= DRIVER_ENTRIES:
+    if since is not None and fits_driver(Store(tuple(since))):
         change = ZSet((row, w) for s in since for row, w in core.engine.rows(Store((s,)), types))
-        if change and not delta.publish_change(path, view.fields, list(change.items()), at, core.version):
+        done: delta.Published = "done"
+        if change:
+            key = row_key(core.catalog, core.design, view.name)
+            done = delta.publish_change(target, view.fields, list(change.items()), at, core.version, key)
+        if done == "moved":
             # Another driver has moved the table since we looked.
             core.published.pop(view.name, None)
             if known is not None:
-                publish_view(core, view, path)
+                write_view(core, view, target, None)
             return
-        core.published[view.name] = core.version
-        return
-    store = listed_rows(core, view.name)
-    if store.rows <= DRIVER_ENTRIES:
+        if done == "done":
+            core.published[view.name] = core.version
+            return
+    store = read_listed_rows(core, view.name)
+    if fits_driver(store):
         rows = [row for row, w in core.engine.rows(store, types) for _ in range(w)]
-        delta.publish_rows(path, view.fields, rows, core.version)
+        delta.publish_rows(target, view.fields, rows, core.version)
     else:
         frame = user_frame(core.engine.session, core.engine.frame(store, types), view.fields)
-        delta.publish_frame(path, view.fields, frame, core.version)
+        delta.publish_frame(target, view.fields, frame, core.version)
     core.published[view.name] = core.version
-
-
-def listed_rows(core: Core, view: str) -> Store:
-    """Returns the rows of a view as far as versions list its changes; deferred changes are published when somebody reads the view."""
-    store = core.present.view_rows(view)
-    group = core.present.deferred.by_view.get(view)
-    name = view_rows_store(core.design, view)
-    queued = None if group is None else core.snapshot.stores.get(group.queue(name))
-    if group is None or group.kind == "lazy" or queued is None:
-        return store
-    return subtract(core.engine, name, store, queued, row_schema([f.type for f in core.view(view).fields]))
-
-
-def changes_since(core: Core, view: str, at: int) -> list[Segment] | None:
-    """The changes of a view after a version; None if they are not known, so that it is to be published anew."""
-    if at > core.version:
-        return None
-    segments = []
-    for version in range(at + 1, core.version + 1):
-        entry = core.engine.log.entry(version)
-        if view in entry.record.get("filled", ()):
-            return None
-        if view in entry.changes:
-            segments.append(entry.changes[view])
-    folder = core.engine.folder
-    there = all(folder.disk.exists(folder.path(f)) for s in segments for f in s.files)
-    return segments if there else None

@@ -5,7 +5,7 @@
     by a fill  the part of the program that computes the rows and the states from the tables; stores are replaced
 
 Law. New rows are compared with the stored rows, whichever way computed them: so the delta is correct and minimal, and
-its readers need not know the way. A store is kept exactly if `program_parts.stored_part` says so for the relations that are
+its readers need not know the way. A store is kept exactly if `program_parts.select_stored_part` says so for the relations that are
 cold afterwards. A dropped store is not part of the version, and a store that is filled again is replaced: none is ever stale.
 
 What Spark refuses, or fails at, is computed by the program instead.
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from evercurrent.catalog.dependencies import view_order
 from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.kernel.outcome import Cost
-from evercurrent.engine.spark.progress import named
+from evercurrent.engine.spark.progress import list_names
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.store_names import StoreName, scratch_store, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
@@ -32,7 +32,7 @@ from evercurrent.warehouse.program_parts import (
     always_full,
     part_to_fill,
     rows_store,
-    stored_part,
+    select_stored_part,
     stores_of,
 )
 from evercurrent.warehouse.version import Version
@@ -51,12 +51,12 @@ def recompute(
     `updated` are the stores that the rest of the program updates by these deltas; `after` are the stores after the batch.
     """
     program, catalog = version.program, version.catalog
-    engine.progress.stage(f"recomputing {named(n for n, r in program.views.items() if r in full)}")
-    before = stores_of(stored_part(program, catalog, version.snapshot.cold))
+    engine.progress.stage(f"recomputing {list_names(n for n, r in program.views.items() if r in full)}")
+    before = stores_of(select_stored_part(program, catalog, version.snapshot.cold))
     deltas = recompute_by_sql(engine, version, full, after, effect)
     cold = {r: Cold.of_json(c) for r, c in version.snapshot.cold.items() if r not in full}
     colder = deltas.keys() - always_full(program, catalog)
-    left = stores_of(stored_part(program, catalog, cold.keys() | colder))
+    left = stores_of(select_stored_part(program, catalog, cold.keys() | colder))
     rows = {rows_store(program, r) for r in program.views.values()}
     dropped = before - left - rows
     for relation in colder:
@@ -78,7 +78,7 @@ def cold_after(version: Version, relation: str, decision: Decision, dropped: Ite
     """Returns what is remembered of a relation that SQL has recomputed."""
     known = version.snapshot.cold.get(relation)
     if known is not None:
-        return Cold.of_json(known).paid(decision.more)
+        return Cold.of_json(known).add_cost(decision.more)
     stores = version.snapshot.stores
     return Cold(sizes={n: (stores[n].rows, stores[n].bytes) for n in sorted(dropped) if n in stores})
 
@@ -96,7 +96,8 @@ def recompute_by_sql(
     """Returns the deltas of the relations that Spark's SQL is to compute, as far as it can."""
     catalog, program, outlook = version.catalog, version.program, version.outlook
     wanted = {r: d.view for r, d in full.items() if d.way == "sql"}
-    changed = {key for key in catalog.tables if table_store(key) in effect.added}
+    touched = effect.added.keys() | effect.replaced.keys()
+    changed = {key for key in catalog.tables if table_store(key) in touched}
     # Views whose rows are known as they are after the batch need not be computed again for those above them.
     known = {
         v.name

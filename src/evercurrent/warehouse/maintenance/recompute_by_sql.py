@@ -12,7 +12,8 @@ from collections.abc import Collection, Mapping
 from evercurrent.catalog.dependencies import views_under
 from evercurrent.catalog.nodes import Table
 from evercurrent.catalog.rules import positions
-from evercurrent.engine.spark.engine import Engine, Report
+from evercurrent.engine.spark.engine import Engine
+from evercurrent.engine.spark.kernel.outcome import Report
 from evercurrent.engine.spark.own_sql.recompute import (
     REFUSALS,
     QueryText,

@@ -27,7 +27,7 @@ from evercurrent.warehouse.definitions.named_objects import declare_name
 from evercurrent.warehouse.objects.stored_objects import StoredSession, StoredSpace
 
 
-def unchanged(before: Schema, after: Schema) -> Schema:
+def find_unchanged(before: Schema, after: Schema) -> Schema:
     """The classes that are the same as before, and extend the same."""
     same = {n for n in before.classes.keys() & after.classes.keys() if before.lineage(n) == after.lineage(n)}
     return Schema({n: c for n, c in after.classes.items() if n in same})
@@ -51,7 +51,7 @@ class StoredFace(ObjectFace):
             if space is None:
                 space = self._objects.space = StoredSpace(self._objects)
             space.bodies.update(self._bodies or {})
-            space.remove(unchanged(space.schema, schema))
+            space.remove(find_unchanged(space.schema, schema))
             space.add(schema)
         return self._objects
 
@@ -66,7 +66,7 @@ class StoredFace(ObjectFace):
         """Declare the classes of an ODL text, whose objects are rows of tables from then on.
 
         What an operation means in views is kept, and its function by its name if it is at the top level of a module. For
-        handles, `bind_operations` gives functions of no name once more after opening the database again.
+        handles, `bind_operations` binds functions of no name again after opening the database again.
         """
         with self._core.lock:
             before = self._core.catalog.schema

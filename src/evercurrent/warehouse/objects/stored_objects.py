@@ -3,10 +3,7 @@
 A handle is read when it is asked for: its row by its identity, what it refers to when it is read, a collection by its owner.
 Changes are gathered and committed as those in the process are (`work`, `links`, `raw`), as one version. Handles that are held
 while the database moves on are read again.
-
-A slot holds what the row says; a reference that was not followed yet is a `Pointer`, a struct or array with references in it that
-nobody has looked at is `Unread`, a collection that was not read is None. `LazySlot` makes each into what it stands for: so to read one
-object is not to read all that it leads to.
+Their slots are read when they are asked for too (`lazy_slots`).
 """
 
 from __future__ import annotations
@@ -22,59 +19,31 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.classes import Class, Schema, targets
 from evercurrent.catalog.extents import OWNER, Apart, Inside, Inverse, Single
 from evercurrent.data.types import Map, Reference, Struct
-from evercurrent.data.zset import Row
+from evercurrent.data.zset import Row, ZSet
+from evercurrent.errors import InternalError
+from evercurrent.objects.class_space import ClassSpace
 from evercurrent.objects.classes.building import rewrite, write_rows
 from evercurrent.objects.classes.class_source import Traits
 from evercurrent.objects.classes.structs import OwnedStruct
 from evercurrent.objects.collections.owned import Owned, OwnedBag
 from evercurrent.objects.collections.referrers import objects_in, strip, take_out
-from evercurrent.objects.model.handles import Object, gone_error
+from evercurrent.objects.model.handles import Object, unavailable_error
 from evercurrent.objects.model.kinds import Field, Kind
-from evercurrent.objects.model.values import Function, outside
+from evercurrent.objects.model.values import outside
 from evercurrent.objects.model.work import Work
-from evercurrent.objects.space import Space
+from evercurrent.rows.subscriptions import Subscription
 from evercurrent.warehouse.changes.transactions import Block
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.objects.lazy_slots import LazySlot, Pointer, Unread, row_value
 
 EPOCH = 1_577_836_800_000  # 2020, in milliseconds
-
-
-class Pointer:
-    """A reference that nobody has followed yet."""
-
-    __slots__ = ("oid",)
-
-    def __init__(self, oid: int) -> None:
-        self.oid = oid
-
-
-class Unread:
-    """A value with references in it, as it stands in the row."""
-
-    __slots__ = ("cell",)
-
-    def __init__(self, cell: Any) -> None:
-        self.cell = cell
-
-
-def row_value(inside: Function) -> Function:
-    """What stands in a row for what a slot holds, read or not."""
-    return lambda held: held.cell if type(held) is Unread else inside(held)
-
-
-class Nothing:
-    """What readers of objects in the process would be: on Spark every change is a version."""
-
-    columns: dict[str, frozenset[int]] = {}  # noqa: RUF012
-    notified: frozenset[str] = frozenset()
 
 
 class StoredSession:
     """What objects need of a database: here, of one on Spark."""
 
-    idle = False
+    idle = False  # every change is a version
     transaction = None
-    committing = None
 
     def __init__(self, core: Core, table: Callable[[str], Any]) -> None:
         self.core = core
@@ -85,8 +54,9 @@ class StoredSession:
     def catalog(self) -> Catalog:
         return self.core.catalog
 
-    def subscribe(self, name: str, callback: Any, when: Any) -> Any:
-        return self.table(name).subscribe(callback, when=when)
+    def subscribe(self, name: str, callback: Any, when: Any) -> Subscription:
+        found: Subscription = self.table(name).subscribe(callback, when=when)
+        return found
 
 
 class Changing:
@@ -115,36 +85,11 @@ class Changing:
         self.block.__exit__(kind, error, trace)
 
 
-class LazySlot:
-    """A slot that follows references and reads collections when it is asked."""
-
-    __slots__ = ("field", "raw", "space")
-
-    def __init__(self, space: StoredSpace, field: Field, raw: Any) -> None:
-        self.space, self.field, self.raw = space, field, raw
-
-    def __get__(self, thing: Any, owner: Any = None) -> Any:
-        value = self.raw.__get__(thing)
-        if type(value) is Pointer:
-            value = self.space.at(value.oid)
-            self.raw.__set__(thing, value)
-        elif type(value) is Unread:
-            value = self.space.value(thing, self.field, value.cell)
-            self.raw.__set__(thing, value)
-        elif value is None and self.field.many:
-            value = self.space.collection(thing, self.field)
-            self.raw.__set__(thing, value)
-        return value
-
-    def __set__(self, thing: Any, value: Any) -> None:
-        self.raw.__set__(thing, value)
-
-
-class StoredSpace(Space):
+class StoredSpace(ClassSpace):
     """The objects of a database on Spark."""
 
     def __init__(self, session: StoredSession) -> None:
-        super().__init__(session)  # type: ignore[arg-type]
+        super().__init__(session)
         self.core = session.core
         self.handles: WeakValueDictionary[int, Object] = WeakValueDictionary()
         self.version = self.core.version
@@ -174,34 +119,28 @@ class StoredSpace(Space):
             self.bury(thing, thing._kind.deleted)
 
     def rewrite(self, kind: Kind, traits: Traits) -> None:
-        rewrite(kind, self.names(kind), traits, Nothing())  # type: ignore[arg-type]
+        rewrite(kind, self.names(kind), traits, None)
 
     def _getter(self, f: Field) -> Any:
-        def held(thing: Any) -> Any:
+        def get_held(thing: Any) -> Any:
             return f.slot.__get__(thing)
 
         def get(thing: Any) -> Any:
             self.fresh()
             if thing._gone:
-                raise gone_error(thing)
-            found = held(thing)
+                raise unavailable_error(thing)
+            found = get_held(thing)
             if found is None or not isinstance(f.type, Struct):
                 return found
-            return OwnedStruct(lambda: held(thing), lambda new: f.set(thing, new))
+            return OwnedStruct(lambda: get_held(thing), lambda new: f.set(thing, new))
 
         return get
 
     def prepare_deleting(self, kind: Kind) -> None:
         """Who refers to an object is found in the stores."""
 
-    def refresh(self) -> None:
-        """What a write does is always the same."""
-
-    def journal_of_triggers(self) -> list[Any]:
-        return []
-
-    def maintenance(self) -> None:
-        return None
+    def trigger_names(self) -> dict[str, Any]:
+        return {"M": None, "J": []}
 
     # --- identities and handles ----------------------------------------------------------------------------
 
@@ -242,11 +181,11 @@ class StoredSpace(Space):
             if not left:
                 break
             for row in self.find(c.relation, (0,), left):
-                found[row[0]] = self.made(self.kinds[c.name], row)
+                found[row[0]] = self.build_handle(self.kinds[c.name], row)
                 left.discard((row[0],))
         return found
 
-    def made(self, kind: Kind, row: Row) -> Object:
+    def build_handle(self, kind: Kind, row: Row) -> Object:
         """The handle of an object of exactly this kind, from its row."""
         thing = self.handles.get(row[0])
         if thing is None:
@@ -274,7 +213,7 @@ class StoredSpace(Space):
     def value(self, thing: Object, f: Field, cell: Any) -> Any:
         """What a slot holds, for what stands in the row."""
         found = outside(self, f.type)(cell)
-        return self.owned(thing, f, found or ()) if isinstance(f.place, Inside) else found
+        return self.build_owned(thing, f, found or ()) if isinstance(f.place, Inside) else found
 
     def fresh(self) -> None:
         """If the database has moved on by other means than objects, read the handles that are held again."""
@@ -315,12 +254,12 @@ class StoredSpace(Space):
         place = f.place
         new = self.work.dirty.get(thing, ()) is None
         if new:
-            return self.owned(thing, f, {} if isinstance(f.type, Map) else ())
+            return self.build_owned(thing, f, {} if isinstance(f.type, Map) else ())
         match place:
             case Inverse(table, column, _, target):
                 names = [c.name for c in self.core.table(table).columns]
                 rows = self.find(table, (names.index(column),), {(thing.oid,)})
-                return self.owned(thing, f, self._objects([r[0] for r in rows], target))
+                return self.build_owned(thing, f, self._objects([r[0] for r in rows], target))
             case Apart(table, kind, element, owner):
                 rows = self.find(table, (0 if owner == OWNER else -1 % self._width(table),), {(thing.oid,)})
                 where = -1 if owner == OWNER else 0
@@ -334,8 +273,8 @@ class StoredSpace(Space):
                 if kind == "dictionary":
                     assert isinstance(f.type, Map)
                     keys = [outside(self, f.type.key)(r[1]) for r in rows]
-                    return self.owned(thing, f, dict(zip(keys, held, strict=True)))
-                return self.owned(thing, f, held)
+                    return self.build_owned(thing, f, dict(zip(keys, held, strict=True)))
+                return self.build_owned(thing, f, held)
             case _:
                 raise AssertionError(place)
 
@@ -346,7 +285,7 @@ class StoredSpace(Space):
         found = self.load([o for o in oids if o is not None], list(self.schema.subclasses(target)))
         return [None if o is None else found[o] for o in oids if o is None or o in found]
 
-    def owned(self, thing: Object, f: Field, content: Any) -> Owned:
+    def build_owned(self, thing: Object, f: Field, content: Any) -> Owned:
         """A collection with this content."""
         made: Any = f.owned() if f.owned is not None else None
         made.owner = thing
@@ -363,7 +302,18 @@ class StoredSpace(Space):
 
     # --- transactions --------------------------------------------------------------------------------------
 
-    def changing(self) -> Changing:  # type: ignore[override]
+    @property
+    def is_committing(self) -> bool:
+        return False
+
+    def rescue(self, error: BaseException, journal: bool) -> None:
+        """There are no triggers that could fail."""
+        raise InternalError("a trigger of an object on Spark")
+
+    def rows(self, table: str) -> ZSet:
+        return ZSet.of(self.every(table))
+
+    def changing(self) -> Changing:
         return Changing(self)
 
     def forget_changes(self, only_objects: bool) -> None:
@@ -377,11 +327,11 @@ class StoredSpace(Space):
         for kind in list(self.kinds.values()):
             for f in kind.fields:
                 if f.refers:
-                    for owner in self._referring(kind, f, thing):
+                    for owner in self._find_referring(kind, f, thing):
                         if owner is not thing and not owner._gone:
                             self._strip(work, owner, f, thing)
 
-    def _referring(self, kind: Kind, f: Field, thing: Object) -> list[Object]:
+    def _find_referring(self, kind: Kind, f: Field, thing: Object) -> list[Object]:
         place = f.place
         held = [h for h in list(self.handles.values()) if h._kind is kind]
         match place:
@@ -421,7 +371,7 @@ class StoredSpace(Space):
         for c in classes:
             for row in self.every(c.relation):
                 if row[0] not in found and row[0] not in gone_ones:
-                    found[row[0]] = self.made(self.kinds[c.name], row)
+                    found[row[0]] = self.build_handle(self.kinds[c.name], row)
         for thing, values in self.work.dirty.items():
             if values is None and not thing._gone and name in thing._kind.ancestors:
                 found[thing.oid] = thing

@@ -19,8 +19,9 @@ learned from what earlier runs took (`learning`). They compare ways; the record 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, isqrt, sqrt
+from typing import Literal
 
 from evercurrent.delta.program import (
     Explode,
@@ -52,6 +53,10 @@ FILL_ROW_SECONDS = 6e-6
 """The same where the program is run over the whole tables, and its states are sorted and written."""
 JOB_ROW_SECONDS = 4e-6
 """A row on its way through a rule, for a core of Spark."""
+TASK_ROW_SECONDS = 1e-6
+"""The same for a task, over columns; where the columnar kernel does not serve, loops take about as long as the driver's."""
+TASK_JOBS = 3
+"""Jobs of a batch by tasks: waves of rules, and what is merged by ranges."""
 DRIVER_ROW_SECONDS = 2e-6
 """A row on its way through a rule, for the driver."""
 DRIVER_BYTES = 1_000_000_000
@@ -96,17 +101,22 @@ StoreSizeOf = Callable[[StoreName], Size]
 """The size of a store, or of the rows of a relation, by its name."""
 
 
+Place = Literal["driver", "tasks", "jobs"]
+"""Who does it: the driver alone, tasks over slices of the changed rows, or jobs of Spark over whole stores."""
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What one way of bringing a view up to date costs."""
+    """What one way of bringing a view up to date costs, and where it runs."""
 
     bytes: int = 0
     jobs: int = 0
     seconds: float = 0.0
+    place: Place = "driver"
 
     def times(self, factor: float) -> Estimate:
         """As experience has it."""
-        return Estimate(self.bytes, self.jobs, self.seconds * factor)
+        return replace(self, seconds=self.seconds * factor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +230,7 @@ def share_read(
     if not keys or not size.rows:
         return 0.0
     shape = Shape(state)
-    stored = shape.stored_names()
+    stored = shape.list_stored_names()
     asked = {stored.get(name) for name, _ in step.match}
     first = sorted_by.get(shape.store, ())[:1]
     return share_of(keys, size) if asked.issuperset(first) and first else 1.0
@@ -239,16 +249,21 @@ def by_rules(
     levels: int,
     cores: int,
     known: float = 1.0,
+    *,
+    tasks: bool = True,
 ) -> Estimate:
     """Bringing a view up to date by these rules and keyed relations.
 
     The driver does it if it can hold what the rules look at; `known` is the driver's factor: where earlier batches had less
-    to do than was thought, there is less to hold.
+    to do than was thought, there is less to hold. What is more is done by tasks, or where those do not serve by jobs.
     """
     work = [found.rules.get(id(r), Work()) for r in rules] + [found.keyed.get(n, Work()) for n in relations]
     read, rows = sum(w.bytes for w in work), sum(w.rows for w in work)
     if changed <= SMALL_ROWS and rows * min(1.0, known) <= STEPS * BATCH_ENTRIES:
         return Estimate(ceil(read), 0, rows * DRIVER_ROW_SECONDS + read / DRIVER_BYTES)
+    if tasks:
+        busy = (rows * TASK_ROW_SECONDS + read / DRIVER_BYTES) / max(1, cores)
+        return Estimate(ceil(read), TASK_JOBS, TASK_JOBS * JOB_SECONDS + busy, "tasks")
     return by_jobs(read, rows * JOB_ROW_SECONDS, 2 * levels, cores)
 
 
@@ -272,4 +287,5 @@ def by_fill(
 
 
 def by_jobs(read: float, seconds: float, jobs: int, cores: int) -> Estimate:
-    return Estimate(ceil(read), jobs, jobs * JOB_SECONDS + (read / SCAN_BYTES + seconds) / max(1, cores))
+    busy = (read / SCAN_BYTES + seconds) / max(1, cores)
+    return Estimate(ceil(read), jobs, jobs * JOB_SECONDS + busy, "jobs")

@@ -5,11 +5,11 @@ were not taken forget: their factors go a little back to 1, so that a way that w
 tried again. Runs that are too short to say anything, and ratios that are out of all proportion, are cut off: a run may be slow
 for many reasons, but quick only because there was less to do than was thought.
 
->>> learned({}, "fill\\0r", 2.0, 4.0)
+>>> learn({}, "fill\\0r", 2.0, 4.0)
 {'fill\\x00r': 2.0}
->>> learned({"fill\\0r": 2.0}, "fill\\0r", 2.0, 1.0)
+>>> learn({"fill\\0r": 2.0}, "fill\\0r", 2.0, 1.0)
 {'fill\\x00r': 1.0}
->>> learned({}, "rules\\0r", 0.01, 0.5)
+>>> learn({}, "rules\\0r", 0.01, 0.5)
 {}
 """
 
@@ -31,8 +31,8 @@ LEAST = 1 / 64
 FORGETTING = 0.95
 """The power by which a factor goes back to 1 when its way is not taken."""
 
-WAYS = ("rules", "jobs", "sql", "fill")
-"""What has factors: rules that the driver runs, rules that are jobs of Spark, and the two ways to recompute."""
+WAYS = ("rules", "tasks", "jobs", "sql", "fill")
+"""What has factors: rules by the driver, by tasks and by jobs of Spark, and the two ways to recompute."""
 
 
 def key(way: str, relation: str) -> str:
@@ -55,7 +55,7 @@ def factor(factors: Mapping[str, float], way: str, relation: str) -> float:
     return max(1.0, geometric_mean(others)) if others else 1.0
 
 
-def learned(factors: Mapping[str, float], name: str, expected: float, took: float) -> dict[str, float]:
+def learn(factors: Mapping[str, float], name: str, expected: float, took: float) -> dict[str, float]:
     """The factors after a run; `expected` is what the constants alone say."""
     if (expected < SHORT and took < FIXED) or not expected or not took:
         return dict(factors)
@@ -73,7 +73,7 @@ def after(
         name = key(other, relation)
         if other != way and name in result:
             result[name] = round(result[name] ** FORGETTING, 4)
-    return learned(result, key(way, relation), expected, took)
+    return learn(result, key(way, relation), expected, took)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Cold:
         """
         return more > 0 and self.spent + more >= fill
 
-    def paid(self, more: float) -> Cold:
+    def add_cost(self, more: float) -> Cold:
         return Cold(self.spent + max(0.0, more), self.sizes)
 
     def to_json(self) -> dict[str, Any]:

@@ -43,6 +43,7 @@ from evercurrent.algebra.nodes import (
     Window,
 )
 from evercurrent.catalog.catalog import Catalog, Knowledge
+from evercurrent.catalog.dependencies import base_tables
 from evercurrent.catalog.nodes import View
 from evercurrent.data.types import Decimal, Float, String, contains_float
 from evercurrent.data.types import Map as MapType
@@ -106,11 +107,15 @@ def sayings(views: Iterable[View], design: Design, knowledge: Catalog) -> dict[s
     """Of each view, by name, what Spark may be asked for; `views` are in order, each after those that it reads."""
     found: dict[str, Saying] = {}
     for view in views:
-        found[view.name] = saying(view, design, knowledge, found)
+        found[view.name] = find_spelling(view, design, knowledge, found)
     return found
 
 
-def saying(view: View, design: Design, knowledge: Catalog, below: Mapping[str, Saying]) -> Saying:
+def find_spelling(view: View, design: Design, knowledge: Catalog, below: Mapping[str, Saying]) -> Saying:
+    if view.language == "spark":
+        text = total_order(view.text, len(view.fields))
+        tables = base_tables(knowledge, frozenset({view.name}))
+        return Saying(text, scans=Counter(dict.fromkeys(tables, 1)))
     if view.language != "sql" or knowledge.schema:
         return Saying(None, "it is not written in Spark's SQL")
     stages = design.stages.get(view.name)
@@ -159,7 +164,7 @@ def reasons(plan: Plan, knowledge: Knowledge) -> Iterator[str]:
                         yield f"Spark's {a.function} may depend on the order of rows"
             case Window(source, functions):
                 for _, f in functions:
-                    if not settled(source, f, knowledge):
+                    if not is_settled(source, f, knowledge):
                         yield f"Spark's {f.function} may depend on the order of ties"
             case Unnest(collection=collection, ordinal=True) if isinstance(collection.type, MapType):
                 yield "the order of a map's entries is not Spark's"
@@ -202,8 +207,8 @@ def exact(a: AggregateTerm | WindowFunction) -> bool:
     return a.function in ANY_ORDER
 
 
-def settled(source: Plan, f: WindowFunction, knowledge: Knowledge) -> bool:
-    """Whether a window function gives the same whatever the order of ties, or there are no ties."""
+def is_settled(source: Plan, f: WindowFunction, knowledge: Knowledge) -> bool:
+    """Whether a window function returns the same whatever the order of ties, or there are no ties."""
     if f.function in TIES_ALIKE:
         return True
     if exact(f) and f.frame.kind == "range":

@@ -29,7 +29,7 @@ from evercurrent.design.compile import Design
 from evercurrent.design.program_parts import Lineage, lineage
 from evercurrent.display import bytes_text
 from evercurrent.engine.spark.engine import Engine
-from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.snapshots import Snapshot
 from evercurrent.engine.spark.storage.store_names import (
     StoreName,
     relation_store,
@@ -63,6 +63,7 @@ class Around:
     cores: int = 2
     sql: bool = False  # whether there is a session that may be asked
     driver: bool = True  # whether the driver may work alone
+    tasks: bool = True  # whether executors can run the program's tasks
     cold: Mapping[str, Cold] = field(default_factory=dict)  # by relation
     factors: Mapping[str, float] = field(default_factory=dict)
 
@@ -71,9 +72,10 @@ def circumstances(engine: Engine, snapshot: Snapshot) -> Around:
     """Returns what decisions over a snapshot depend on."""
     has_spark = engine.session is not None
     return Around(
-        engine.session.sparkContext.defaultParallelism if has_spark else 1,
+        engine.cores if has_spark else 1,
         sql=has_spark and engine.strategy != "driver",
         driver=engine.strategy != "spark",
+        tasks=has_spark and engine.strategy != "spark" and engine.folder.shared_work,
         cold={r: Cold.of_json(c) for r, c in snapshot.cold.items()},
         factors=snapshot.factors,
     )
@@ -96,7 +98,7 @@ class Decision:
     @property
     def learnt(self) -> str:
         """The name under which the experience with what was chosen is kept."""
-        return learnt_as(self.way, self.estimate)
+        return name_experience(self.way, self.estimate)
 
     @property
     def more(self) -> float:
@@ -153,79 +155,97 @@ class Outlook:
     def decide(
         self, stores: StoreSizeOf, changed: Mapping[str, int], around: Around | None = None
     ) -> dict[str, Decision]:
-        """The decisions for all views, by name; `changed` are the numbers of changed rows, by names of tables."""
-        program = self.design.program
-        around = around or Around()
-        remembered = {n: Size(*size) for c in around.cold.values() for n, size in c.sizes.items()}
+        """Returns the decisions for all views, by name; `changed` are the numbers of changed rows, by names of tables."""
+        batch = Batch(self, stores, changed, around or Around())
+        # A view that is inlined is part of the views that read it.
+        return {v.name: batch.decide(v) for v in self.catalog.views.values() if not v.inline}
 
-        def sizes(name: StoreName) -> Size:
-            found = stores(name)
-            return found if found.rows else remembered.get(name, found)
 
-        def relations(name: str) -> Size:
-            if name in self.inputs:
-                found = stores(table_store(name))
-                return found if found.rows else stores(view_store(name))
-            return sizes(self.rows.get(name, relation_store(name)))
+class Batch:
+    """One batch before it is applied: how large everything is, and what it changes."""
 
-        expected = flow(program, sizes, relations, changed)
-        rows_in = {name.lower(): rows for name, rows in changed.items() if rows}
-        result: dict[str, Decision] = {}
-        for view in self.catalog.views.values():
-            if view.inline:
-                continue  # written out where it is read
-            known = self.parts[view.name]
-            relation = program.views.get(view.name)
-            after = {key: stores(table_store(key)).plus(rows_in.get(key, 0)) for key in known.under}
-            tables = list(after.values())
-            if not rows_in.keys() & known.under:
-                result[view.name] = untouched(view, relation)
-            elif view.name in self.design.lazy:
-                why = "it is lazy: what has changed waits until it is read"
-                result[view.name] = Decision(view.name, None, "none", "deferred", why, Estimate())
-            elif relation is None:
-                again = by_fill(tables, [stores(view_store(view.name))], 0, around.cores)
-                why = self.design.recomputed[view.name].reason
-                result[view.name] = Decision(
-                    view.name, None, "full", "unsupported", why, again, None, "evaluator"
+    def __init__(
+        self, outlook: Outlook, stores: StoreSizeOf, changed: Mapping[str, int], around: Around
+    ) -> None:
+        self.outlook = outlook
+        self.stores = stores
+        self.around = around
+        self.changed = {name.lower(): rows for name, rows in changed.items() if rows}
+        # The sizes that cold states had when they were dropped.
+        self.remembered = {n: Size(*size) for c in around.cold.values() for n, size in c.sizes.items()}
+        self.expected = flow(outlook.design.program, self.size, self.relation_size, changed)
+
+    def size(self, name: StoreName) -> Size:
+        found = self.stores(name)
+        return found if found.rows else self.remembered.get(name, found)
+
+    def relation_size(self, name: str) -> Size:
+        if name in self.outlook.inputs:
+            found = self.stores(table_store(name))
+            return found if found.rows else self.stores(view_store(name))
+        return self.size(self.outlook.rows.get(name, relation_store(name)))
+
+    def decide(self, view: View) -> Decision:
+        """Returns what is done for one view."""
+        design = self.outlook.design
+        known = self.outlook.parts[view.name]
+        relation = design.program.views.get(view.name)
+        if not self.changed.keys() & known.under:
+            return leave_untouched(view, relation)
+        if view.name in design.lazy:
+            why = "it is lazy: what has changed waits until it is read"
+            return Decision(view.name, None, "none", "deferred", why, Estimate())
+        after = {key: self.stores(table_store(key)).plus(self.changed.get(key, 0)) for key in known.under}
+        if relation is None:
+            again = by_fill(list(after.values()), [self.stores(view_store(view.name))], 0, self.around.cores)
+            why = design.recomputed[view.name].reason
+            if view.query is None:
+                own = self.stores(view_store(view.name))
+                asked = self.outlook.by_sql(view.name, after, own, self.around.cores)
+                return Decision(
+                    view.name, None, "full", "unsupported", f"Spark computes it: {why}", asked, None, "sql"
                 )
-            else:
-                rows = sum(n for name, n in rows_in.items() if name in known.under)
-                shared = policies(program, self.catalog, relation)
-                kept = set() if set(shared) == {"full"} else known.part.states
-                own = sizes(self.rows[relation])
-                ways: dict[Way, Estimate] = {
-                    "rules": by_rules(
-                        expected,
-                        known.part.rules,
-                        known.part.relations,
-                        rows,
-                        known.levels,
-                        around.cores,
-                        factor(around.factors, "rules", relation),
-                    ),
-                    "fill": by_fill(
-                        tables,
-                        [own, *(sizes(state_store(s)) for s in kept)],
-                        known.levels,
-                        around.cores,
-                        driver=around.driver,
-                    ),
-                }
-                if around.sql and self.said[view.name].text is not None:
-                    ways["sql"] = self.by_sql(view.name, after, own, around.cores)
-                ways = {
-                    w: e.times(factor(around.factors, learnt_as(w, e), relation)) for w, e in ways.items()
-                }
-                way = way_of(known.relations, expected)
-                chosen = choose(view, relation, way, ways, shared, around.cold.get(relation))
-                if view.name in self.deferred:
-                    why = (
-                        "it is hybrid: its states move, and what is derived from them waits until it is read"
-                    )
-                    chosen = replace(chosen, code="deferred", reason=why)
-                result[view.name] = chosen
-        return result
+            return Decision(view.name, None, "full", "unsupported", why, again, None, "evaluator")
+        shared = policies(design.program, self.outlook.catalog, relation)
+        ways = self.estimate_ways(view, relation, after, shared)
+        way = way_of(known.relations, self.expected)
+        chosen = choose(view, relation, way, ways, shared, self.around.cold.get(relation))
+        if view.name in self.outlook.deferred:
+            why = "it is hybrid: its states are updated, and what is derived from them waits until it is read"
+            return replace(chosen, code="deferred", reason=why)
+        return chosen
+
+    def estimate_ways(
+        self, view: View, relation: str, after: Mapping[str, Size], shared: list[str]
+    ) -> dict[Way, Estimate]:
+        """Returns what each way would cost, corrected by experience; `after` are the sizes of tables after the batch."""
+        known, around = self.outlook.parts[view.name], self.around
+        rows = sum(n for name, n in self.changed.items() if name in known.under)
+        kept = set() if set(shared) == {"full"} else known.part.states
+        own = self.size(self.outlook.rows[relation])
+        by_rule = factor(around.factors, "rules", relation)
+        ways: dict[Way, Estimate] = {
+            "rules": by_rules(
+                self.expected,
+                known.part.rules,
+                known.part.relations,
+                rows,
+                known.levels,
+                around.cores,
+                by_rule,
+                tasks=around.tasks and not any(isinstance(r, Fixpoint) for r in known.relations),
+            ),
+            "fill": by_fill(
+                list(after.values()),
+                [own, *(self.size(state_store(s)) for s in kept)],
+                known.levels,
+                around.cores,
+                driver=around.driver,
+            ),
+        }
+        if around.sql and self.outlook.said[view.name].text is not None:
+            ways["sql"] = self.outlook.by_sql(view.name, after, own, around.cores)
+        return {w: e.times(factor(around.factors, name_experience(w, e), relation)) for w, e in ways.items()}
 
 
 def choose(
@@ -238,7 +258,7 @@ def choose(
 ) -> Decision:
     """`strategy` is what the rules would be; `cold` says that the states that they need are not there."""
 
-    def made(way: Way, code: str, reason: str) -> Decision:
+    def build_decision(way: Way, code: str, reason: str) -> Decision:
         others = sorted((e for w, e in ways.items() if w != way), key=lambda e: e.seconds)
         instead = ways["rules"] if way != "rules" else others[0]
         called = strategy if way == "rules" else "full"
@@ -248,43 +268,43 @@ def choose(
     # A fill by jobs does all that SQL does, and more; only the driver's may be the quicker one, over small tables.
     sql = "sql" in ways and (fill.jobs > 0 or ways["sql"].seconds <= fill.seconds)
     again: Way = "sql" if sql else "fill"
-    compared = f"{described(ways[again])} from scratch, {described(moving)} by the change"
+    compared = f"{describe_estimate(ways[again])} from scratch, {describe_estimate(moving)} by the change"
     match view.policy:
         case "incremental":
-            return made("rules", "policy", "its policy is incremental")
+            return build_decision("rules", "policy", "its policy is incremental")
         case "full" if set(all_policies) == {"full"}:
-            return made(again, "policy", "its policy is full")
+            return build_decision(again, "policy", "its policy is full")
         case "auto" | "full" if "incremental" in all_policies:
-            return made("rules", "shared", "another view with the same rows is kept incrementally")
+            return build_decision("rules", "shared", "another view with the same rows is kept incrementally")
         case "auto" | "full" if cold is not None:
             if again == "fill":
-                return made(
+                return build_decision(
                     "fill", "fill-due", f"its states are cold, and to fill them costs less: {compared}"
                 )
             more = ways["sql"].seconds - moving.seconds
             spent = f"{cold.spent:.1f} s were spent for want of states, a fill takes {fill.seconds:.1f} s"
             if cold.due(more, fill.seconds):
-                return made("fill", "fill-due", f"{spent}, and this batch would add {more:.1f} s")
-            return made("sql", "cold", f"{spent}; {compared}")
+                return build_decision("fill", "fill-due", f"{spent}, and this batch would add {more:.1f} s")
+            return build_decision("sql", "cold", f"{spent}; {compared}")
         case "auto" | "full":
             if ways[again].seconds < moving.seconds:
-                return made(again, "recompute-cheaper", compared)
-            return made("rules", "cheaper", compared)
+                return build_decision(again, "recompute-cheaper", compared)
+            return build_decision("rules", "cheaper", compared)
         case _:
             assert_never(view.policy)
 
 
-def learnt_as(way: Way, estimate: Estimate) -> str:
-    """The name under which experience with a way is kept: rules on the driver and rules by jobs are two."""
-    return "jobs" if way == "rules" and estimate.jobs else way
+def name_experience(way: Way, estimate: Estimate) -> str:
+    """The name under which experience with a way is kept: rules on the driver, by tasks and by jobs are three."""
+    return estimate.place if way == "rules" and estimate.place != "driver" else way
 
 
-def described(e: Estimate) -> str:
-    how = f"in {e.jobs} jobs" if e.jobs else "by the driver"
+def describe_estimate(e: Estimate) -> str:
+    how = {"driver": "by the driver", "tasks": "by tasks", "jobs": f"in {e.jobs} jobs"}[e.place]
     return f"{e.seconds:.2f} s for {bytes_text(e.bytes)} {how}"
 
 
-def untouched(view: View, relation: str | None) -> Decision:
+def leave_untouched(view: View, relation: str | None) -> Decision:
     return Decision(
         view.name, relation, "none", "untouched", "no table under it has changed", Estimate(), None
     )
@@ -308,8 +328,8 @@ def way_of(relations: Iterable[Relation], expected: Flow) -> Strategy:
     return way
 
 
-def recomputed_relations(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
-    """The relations that a batch makes anew, each with a decision for it: all views that they stand for have chosen so."""
+def find_recomputed(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
+    """The relations that a batch recomputes, each with a decision for it: all views that they stand for have chosen so."""
     kept = {d.relation for d in decisions.values() if d.strategy != "full"}
     return {
         d.relation: d

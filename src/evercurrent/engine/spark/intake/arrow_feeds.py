@@ -41,7 +41,7 @@ from evercurrent.data.types import (
 from evercurrent.data.values import BadValue, taker
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.storage.file_schema import W
-from evercurrent.engine.spark.translate.arrow_columns import arrow_to_rows, encoded
+from evercurrent.engine.spark.translate.arrow_columns import arrow_to_rows, values_to_arrow
 from evercurrent.engine.spark.translate.types import arrow_type, spark_type
 
 
@@ -81,7 +81,7 @@ def encode_column(t: Type, column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray
     if has_stored_type(t, column):
         column.validate(full=True)
         return column
-    return encoded(t, list(map(taker(t), column.to_pylist())))
+    return values_to_arrow(t, list(map(taker(t), column.to_pylist())))
 
 
 def has_stored_type(t: Type, column: pyarrow.ChunkedArray) -> bool:

@@ -10,11 +10,12 @@ those of keys and references; files say by their footers, or by their order, tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import assert_never
 
+import pyarrow
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -35,8 +36,9 @@ from evercurrent.catalog.rules import (
     row_rules,
     table_rules,
 )
+from evercurrent.data.types import Type
 from evercurrent.engine.spark.engine import Engine
-from evercurrent.engine.spark.intake.sorted_unique import rising
+from evercurrent.engine.spark.intake.sorted_unique import is_ascending
 from evercurrent.engine.spark.kernel.constraint_precheck import names_of
 from evercurrent.engine.spark.storage.file_schema import Schema, W, any_of, row_schema, same
 from evercurrent.engine.spark.storage.files import Segment
@@ -61,15 +63,17 @@ class ConstraintJobs:
         tables: Mapping[str, Table],
         stored: Callable[[str], Store],
         deltas: Mapping[str, Segment],
+        satisfied: Collection[Rule] = (),
     ) -> None:
         self.engine, self.tables, self.stored, self.deltas = engine, tables, stored, deltas
+        self.known = satisfied  # rules that need no look
         self.context = engine.job_context(sum(s.rows for s in deltas.values()))
 
     def find_violations(self) -> Iterator[tuple[ViolatingRows, int]]:
         """Returns the rules that are violated, in their order, each with the number of changed rows that violate it."""
-        yield from self.count([self.violating(rule) for rule in self.suspect_row_rules()])
+        yield from self.count([self.find_violating(rule) for rule in self.suspect_row_rules()])
         rules = [rule for rule in table_rules(self.tables, self.deltas) if not self.is_satisfied(rule)]
-        yield from self.count([self.violating(rule) for rule in rules])
+        yield from self.count([self.find_violating(rule) for rule in rules])
 
     def count(self, found: list[ViolatingRows]) -> Iterator[tuple[ViolatingRows, int]]:
         for i, n in counts([v.rows for v in found]):
@@ -84,36 +88,36 @@ class ConstraintJobs:
             if rules:
                 wrong = [F.coalesce(is_violated(rule), F.lit(False)) for rule in rules]
                 suspects.append(rules)
-                frames.append(self.inserted(self.tables[name]).where(any_of(wrong)))
+                frames.append(self.read_inserted(self.tables[name]).where(any_of(wrong)))
         for i, _ in counts(frames):
             yield from suspects[i]
 
-    def violating(self, rule: Rule) -> ViolatingRows:
+    def find_violating(self, rule: Rule) -> ViolatingRows:
         match rule:
             case NotNull() | MaxLength() | Satisfies():
-                return ViolatingRows(rule, self.inserted(rule.table).where(is_violated(rule)))
+                return ViolatingRows(rule, self.read_inserted(rule.table).where(is_violated(rule)))
             case RowExists() | UniqueKey() | References() | Unreferenced():
-                return ViolatingRows(rule, self.violating_beside_others(rule))
+                return ViolatingRows(rule, self.find_violating_pairs(rule))
             case _:
                 assert_never(rule)
 
-    def violating_beside_others(self, rule: TableRule) -> DataFrame:
+    def find_violating_pairs(self, rule: TableRule) -> DataFrame:
         lookup = lookup_of(rule)
         own, theirs = names_of(lookup.keys), names_of(lookup.columns)
         match rule:
             case RowExists(table):
                 whole = tuple(range(len(table.columns)))
-                deleted = self.deleted(table)
+                deleted = self.read_deleted(table)
                 return self.counts_after(Lookup(table, whole, False, whole), deleted).where(F.col("n") < 0)
             case UniqueKey(table):
-                inserted = drop_nulls(self.inserted(table), own)
+                inserted = drop_nulls(self.read_inserted(table), own)
                 shared = self.counts_after(lookup, inserted).where(F.col("n") > 1)
                 return join(inserted, shared, own, theirs)
             case References(table):
-                inserted = drop_nulls(self.inserted(table), own)
+                inserted = drop_nulls(self.read_inserted(table), own)
                 return join(inserted, self.keys_after(lookup, inserted), own, theirs, "left_anti")
             case Unreferenced():
-                deleted = self.deleted(rule.table)
+                deleted = self.read_deleted(rule.table)
                 keys = self.keys_after(Lookup(rule.table, lookup.keys, False, lookup.keys), deleted)
                 lost = join(deleted, keys, own, own, "left_anti")
                 return join(lost, self.keys_after(lookup, lost), own, theirs)
@@ -129,14 +133,18 @@ class ConstraintJobs:
         if not isinstance(rule, UniqueKey) or not stored:
             return rows
         own = names_of(rule.columns)
-        held = self.context.read(self.schema(rule.table), list(stored)).unionByName(self.deleted(rule.table))
+        held = self.context.read(self.schema(rule.table), list(stored)).unionByName(
+            self.read_deleted(rule.table)
+        )
         left = join(held, rows, own, own).groupBy(*columns).agg(F.sum(W).alias("n")).where(F.col("n") > 0)
         return left.select(*columns).unionByName(rows)
 
     # --- what files say ------------------------------------------------------------------------------------
 
     def is_satisfied(self, rule: Rule) -> bool:
-        """Returns whether the files of the changes show that they satisfy the rule; no job runs."""
+        """Returns whether it is known, or the files of the changes show, that they satisfy the rule; no job runs."""
+        if rule in self.known:
+            return True
         name = rule.table.name.lower()
         match rule:
             case NotNull(_, i):
@@ -153,12 +161,16 @@ class ConstraintJobs:
     def has_unique_keys(self, name: str, columns: Sequence[str]) -> bool:
         """Returns whether the changes have each key once, because they are sorted by it."""
         segment = self.deltas[name]
+        if segment.origins:
+            return False
         weights = [r for file in segment.files for r in self.engine.reader.footer(file).range(W)]
         once = all(r is not None and r[1] is not None and r[1] <= 1 for r in weights)
-        return once and rising(self.engine.folder, segment, columns)
+        return once and is_ascending(self.engine.folder, segment, columns)
 
     def can_be_null(self, name: str, column: str) -> bool:
         """Returns whether a column of the changes can hold NULLs, by what the footers of their files say."""
+        if self.deltas[name].origins:
+            return True
         footers = [self.engine.reader.footer(file) for file in self.deltas[name].files]
         if any(f.place(column) is None for f in footers):
             return True
@@ -172,10 +184,10 @@ class ConstraintJobs:
     def delta(self, table: Table) -> DataFrame:
         return self.context.read(self.schema(table), [self.deltas[table.name.lower()]])
 
-    def inserted(self, table: Table) -> DataFrame:
+    def read_inserted(self, table: Table) -> DataFrame:
         return self.delta(table).where(F.col(W) > 0)
 
-    def deleted(self, table: Table) -> DataFrame:
+    def read_deleted(self, table: Table) -> DataFrame:
         return self.delta(table).where(F.col(W) < 0)
 
     def counts_after(self, lookup: Lookup, rows: DataFrame) -> DataFrame:
@@ -194,6 +206,16 @@ class ConstraintJobs:
     def keys_after(self, lookup: Lookup, rows: DataFrame) -> DataFrame:
         """Returns those of the rows' keys that a table has after the change."""
         return self.counts_after(lookup, rows).where(F.col("n") > 0)
+
+
+def wrong_keys(
+    engine: Engine, change: Segment, types: Sequence[Type], own: Sequence[str], most: int
+) -> pyarrow.Table:
+    """Some keys that a change, on its own, has more than once or without a value."""
+    frame = engine.job_context(change.rows).read(row_schema(types), [change])
+    without = any_of([F.col(n).isNull() for n in own])
+    each = frame.groupBy(*own).agg(F.sum(W).alias(W), F.max(without).alias("without"))
+    return each.where((F.col(W) > 1) | F.col("without")).select(*own).limit(most).toArrow()
 
 
 def is_violated(rule: RowRule) -> Column:

@@ -10,7 +10,9 @@ from pyspark.sql import functions as F
 from evercurrent.data.feeds import CHANGE_TYPE, SIGNS
 from evercurrent.data.types import Member
 from evercurrent.engine.spark.engine import Engine
-from evercurrent.engine.spark.storage.store_names import StoreName, scratch_store
+from evercurrent.engine.spark.intake.frames import stage
+from evercurrent.engine.spark.storage.segments import read_files
+from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.translate.types import spark_type
 from evercurrent.errors import QueryError
 
@@ -26,10 +28,10 @@ def screen(
     if CHANGE_TYPE not in given or any(f.name.lower() not in given for f in fields):
         return frame, []  # of the whole feed; `take_in` says what is missing
     # Written first: it must be asked twice, and need not give the same rows twice.
-    relative = engine.folder.fresh(scratch_store(store, "staging"))
-    frame.write.parquet(engine.folder.path(relative))
-    engine.folder.written(relative)
-    staged = engine.session.read.parquet(engine.folder.path(relative))
+    written, _ = stage(engine, store, frame)
+    if not written.rows:
+        return frame, []
+    staged = read_files(engine.session, engine.folder, [written], frame.schema)
     reason = F.lit(None).cast("string")
     for f in reversed(fields):
         value = staged[given[f.name.lower()]]
@@ -42,8 +44,8 @@ def screen(
     told = F.concat(F.lit(f"{CHANGE_TYPE} is "), F.coalesce(kind, F.lit("NULL")))
     reason = F.when(unknown, told).otherwise(reason)
     rest = [c for c in frame.columns if c != given[CHANGE_TYPE]]
-    judged = staged.withColumn("evercurrent reason", reason)
-    bad = judged.where(F.col("evercurrent reason").isNotNull()).select(
+    screened = staged.withColumn("evercurrent reason", reason)
+    bad = screened.where(F.col("evercurrent reason").isNotNull()).select(
         F.coalesce(kind, F.lit("NULL")).alias("change"),
         F.to_json(F.struct(*(staged[c] for c in rest)), {"ignoreNullFields": "false"}).alias("row"),
         F.col("evercurrent reason").alias("reason"),
@@ -54,5 +56,5 @@ def screen(
             f"more than {MOST:,} changes of {table} cannot be taken in: {found[0]['reason']}",
             hint="nothing was changed; are these changes of this table?",
         )
-    good = judged.where(F.col("evercurrent reason").isNull()).drop("evercurrent reason")
+    good = screened.where(F.col("evercurrent reason").isNull()).drop("evercurrent reason")
     return good, [(r["change"], r["row"], r["reason"]) for r in found]

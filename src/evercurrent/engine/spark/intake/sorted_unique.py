@@ -20,7 +20,7 @@ MOST_ROWS = 100_000_000
 """More rows than this the driver does not look at."""
 
 
-def rising(folder: Folder, segment: Segment, columns: Sequence[str]) -> bool:
+def is_ascending(folder: Folder, segment: Segment, columns: Sequence[str]) -> bool:
     """Whether each row is greater than the one before, from file to file, with no NULL among the columns."""
     if segment.order[: len(columns)] != tuple(columns) or segment.rows > MOST_ROWS:
         return False

@@ -1,7 +1,7 @@
 """Structured Streaming as a source: each micro-batch is a batch of the warehouse.
 
 A micro-batch is named by the identity of its checkpoint and its number there. Spark may send one again after a crash; the
-log knows its name, so it counts once. A checkpoint that is thrown away and made anew has another identity: its batches
+log knows its name, so it counts once. A checkpoint that is deleted and created again has another identity: its batches
 are new ones, whatever their numbers.
 """
 
@@ -16,21 +16,27 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from evercurrent.data.feeds import CHANGE_TYPE
+from evercurrent.engine.spark.doors.door import door_of
 from evercurrent.errors import QueryError
 
 Apply = Callable[[DataFrame, str], Any]
 
 
-def start(frame: Any, name: str, checkpoint: str, apply: Apply, once: bool) -> StreamingQuery:
-    """Start a streaming query that hands every micro-batch to `apply`, with its identity."""
+def start(
+    frame: Any, name: str, checkpoint: str, apply: Apply, once: bool, rows: bool = True
+) -> StreamingQuery:
+    """Start a streaming query that hands every micro-batch to `apply`, with its identity; not `rows`: they are messages."""
     if not getattr(frame, "isStreaming", False):
         raise QueryError(
             "a streaming DataFrame is needed", hint="spark.readStream makes one; db.apply takes others"
         )
 
+    door = door_of(frame.sparkSession)
+    door.refuse("db.stream", "Spark would run every micro-batch in the server, where this database is not")
+
     def take(batch: DataFrame, number: int) -> None:
-        identity = batch.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
-        if CHANGE_TYPE not in batch.columns:
+        identity = door.stream_of(batch)
+        if rows and CHANGE_TYPE not in batch.columns:
             batch = batch.withColumn(CHANGE_TYPE, F.lit("insert"))
         apply(batch, f"stream {name} {identity} {number}")
 

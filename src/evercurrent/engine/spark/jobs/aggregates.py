@@ -137,7 +137,7 @@ def by_python(a: Aggregate, types: Sequence[Type], weight: Column) -> Column:
         for row in rows:
             values = tuple(f(x) for f, x in zip(decode, row[:-1], strict=True))
             entries.append((values[:n], values[n:], row[-1]))
-        return encoded(a.type, evaluate_aggregate(a, entries))
+        return encode(a.type, evaluate_aggregate(a, entries))
 
     function = F.udf(value, wire_type(a.type))
     values = [wire(F.col(f"a{j}"), t) for j, t in enumerate(listed)]
@@ -182,14 +182,14 @@ def decoder(t: Type) -> Callable[[Any], Any]:
     return lambda x: internal(t, x)
 
 
-def encoded(t: Type, value: Any) -> Any:
+def encode(t: Type, value: Any) -> Any:
     match t:
         case _ if value is None:
             return None
         case Timestamp(True):
             return (value - EPOCH) // datetime.timedelta(microseconds=1)
         case Array(Timestamp(True)):
-            return [encoded(t.element, x) for x in value]
+            return [encode(t.element, x) for x in value]
         case Float():
             return float(value)
         case Interval():

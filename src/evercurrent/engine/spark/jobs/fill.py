@@ -9,7 +9,7 @@ comes last find anything: what a state holds at the end is one query over what t
 
 Rows need not be added up where they cannot meet: a state that promises weight 1 and is filled by one rule from a delta in
 which each row stands once has each entry once. Inputs may be a sum of segments (`Segment.net`): rules are linear, so it is
-enough to add up what they leave of them. Rows are parted by ranges of the order in which they are written before they are
+enough to add up what they leave of them. Rows are divided by ranges of the order in which they are written before they are
 added up: equal rows meet in one range, and one exchange serves both. Where adding up leaves few of them it is better to do so
 before they travel; a sample tells (`mostly_distinct`).
 """
@@ -67,7 +67,7 @@ class FillTransaction(JobTransaction):
     def write_down(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
         looked_up = [s for s in rule.steps if isinstance(s, Lookup)]
         if not any(self.contents[state_store(s.state)].empty and needs_entry(s) for s in looked_up):
-            self.write_states([s.state for s in looked_up if self.awaited(s.state)])
+            self.write_states([s.state for s in looked_up if self.is_awaited(s.state)])
         if not segment.net:
             self.loose.add(rule.into)
         self.before = self.bounds.get(rule.into, 0)
@@ -97,11 +97,11 @@ class FillTransaction(JobTransaction):
             used |= {*a.args, *(t for t in (a.weight, a.where) if t is not None)}
         names = {c.name for t in used for c in columns_of(t)}
         joined = flow.frame.select(*sorted({flow.names[n] for n in names}))
-        flow.frame, rows = self.context.pinned(scratch_store(rule.into, "joined"), joined)
+        flow.frame, rows = self.context.pin_frame(scratch_store(rule.into, "joined"), joined)
         self.bounds[rule.into] = self.before + rows
         self.sample(rule, replace(flow, frame=flow.frame.limit(SAMPLE)))
 
-    def awaited(self, name: str) -> bool:
+    def is_awaited(self, name: str) -> bool:
         """Whether a state is to be written before it is looked up."""
         if self.left.get(name, 0) > 0:
             return False
@@ -146,8 +146,8 @@ class FillTransaction(JobTransaction):
                 place = store if name in self.keep else scratch_store(store, "apart")
                 places[place] = store
                 samples = self.samples.get(store, [])
-                parted = place == store and self.context.sorts(store, self.bounds.get(name, inf))
-                sample = samples[0] if parted and len(samples) == len(contents.pending) == 1 else None
+                divided = place == store and self.context.sorts(store, self.bounds.get(name, inf))
+                sample = samples[0] if divided and len(samples) == len(contents.pending) == 1 else None
                 wanted[place], afters[place] = self.whole(name, contents, sample)
                 bounds[place] = self.bounds.get(name, inf)
         moved = {}
@@ -185,14 +185,14 @@ class FillTransaction(JobTransaction):
         def single(frame: DataFrame) -> DataFrame:
             return exact(frame, schema)
 
-        def summed(frame: DataFrame) -> DataFrame:
+        def add_up(frame: DataFrame) -> DataFrame:
             return consolidate(frame, schema)
 
         if contents is self.contents[shape.store] and shape.state.unique:
-            return added, single if self.alone(shape, name, len(contents.pending)) else summed
+            return added, single if self.alone(shape, name, len(contents.pending)) else add_up
         if sample is not None and mostly_distinct(sample, contents.keys, self.bounds[name]):
-            return added, summed
-        return summed(added), lambda frame: frame  # rows that are many become few before they travel
+            return added, add_up
+        return add_up(added), lambda frame: frame  # rows that are many become few before they travel
 
     def alone(self, shape: Shape, filled: str, parts: int) -> bool:
         """Whether each entry of a state has been added once."""
@@ -236,7 +236,7 @@ def live_lookups(program: Program) -> dict[str, int]:
     filled: set[str] = set()
     found: dict[str, int] = {}
     loops = inner_relations(program)
-    for name in driving(program):
+    for name in find_driving(program):
         for rule in program.triggers.get(name, ()):
             steps = [s for s in rule.steps if isinstance(s, Lookup)]
             if name not in loops and any(s.state not in filled and needs_entry(s) for s in steps):
@@ -247,7 +247,7 @@ def live_lookups(program: Program) -> dict[str, int]:
     return found
 
 
-def driving(program: Program) -> Iterator[str]:
+def find_driving(program: Program) -> Iterator[str]:
     """The relations whose deltas drive rules, in the order of the program."""
     for r in program.relations:
         if isinstance(r, Fixpoint):

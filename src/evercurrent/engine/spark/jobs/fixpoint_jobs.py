@@ -69,18 +69,18 @@ class LoopRelation:
 
     # --- decisions -----------------------------------------------------------------------------------------
 
-    def leaving(self, change: Segment) -> DataFrame:
-        """What goes by derivations that go."""
+    def find_deleted(self, change: Segment) -> DataFrame:
+        """The rows that lose their last derivation."""
         lost = self.read(change).where(F.col(W) < 0)
         if not self.loop.distinct:
             return lost
-        return self.decided(lost, change.rows, F.lit(0), leaving=True)
+        return self.decide_rows(lost, change.rows, F.lit(0), leaving=True)
 
-    def coming(self, rows: DataFrame, most: float) -> DataFrame:
-        """What these rows' derivations make of them."""
-        return self.decided(rows, most, (F.col("old") + F.col("new") > 0).cast("bigint"), leaving=False)
+    def find_inserted(self, rows: DataFrame, most: float) -> DataFrame:
+        """The rows that these derivations insert."""
+        return self.decide_rows(rows, most, (F.col("old") + F.col("new") > 0).cast("bigint"), leaving=False)
 
-    def decided(self, rows: DataFrame, most: float, held: SparkColumn, *, leaving: bool) -> DataFrame:
+    def decide_rows(self, rows: DataFrame, most: float, held: SparkColumn, *, leaving: bool) -> DataFrame:
         asked = rows.select(*self.keys)
         near = prefix_columns(asked, "q_")
         near = F.broadcast(near) if most <= BROADCAST_ROWS else near
@@ -95,7 +95,7 @@ class LoopRelation:
             return [found.select(*self.keys, *values)]
 
         parts = of(asked.withColumn(W, F.lit(1).cast("bigint")), "asked")
-        parts += of(self.counts.settled(), "old", stored=True)
+        parts += of(self.counts.read_settled(), "old", stored=True)
         parts += of(union(self.moves.frames()), "moved")
         if leaving:
             parts += of(self.outside.raw(), "outside", stored=True)
@@ -148,7 +148,7 @@ class FixpointJobs:
     def leave(self, changes: list[Segment]) -> list[Segment]:
         return self.decide(
             {
-                i: (m.leaving(c), float(c.rows))
+                i: (m.find_deleted(c), float(c.rows))
                 for i, (m, c) in enumerate(zip(self.members, changes, strict=True))
                 if c.rows
             }
@@ -168,14 +168,14 @@ class FixpointJobs:
             if member.loop.distinct:
                 touched = union([*member.added.frames(), *member.moves.frames()])
                 if touched is not None:
-                    entering[i] = (member.coming(touched, float("inf")), float("inf"))
+                    entering[i] = (member.find_inserted(touched, float("inf")), float("inf"))
             elif (gained := union(member.postponed)) is not None:
                 entering[i] = (consolidate(gained, member.schema), float("inf"))
         return self.decide(entering)
 
     def enter(self, changes: list[Segment]) -> list[Segment]:
         asked = {
-            i: (m.coming(m.read(c), c.rows), float(c.rows))
+            i: (m.find_inserted(m.read(c), c.rows), float(c.rows))
             for i, (m, c) in enumerate(zip(self.members, changes, strict=True))
             if c.rows and m.loop.distinct
         }

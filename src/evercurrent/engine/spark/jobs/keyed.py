@@ -21,7 +21,7 @@ from evercurrent.engine.spark.jobs.windows import add_window_values, select_rank
 from evercurrent.engine.spark.storage.file_schema import Shape, W, any_of, consolidate, relation_schema, same
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents, prefix_columns, union
-from evercurrent.engine.spark.translate.expressions import column, typed
+from evercurrent.engine.spark.translate.expressions import column, translate_typed
 from evercurrent.engine.spark.translate.types import spark_type
 from evercurrent.term.nodes import Column
 
@@ -48,7 +48,7 @@ class Groups:
         names = {c.name: n for c, n in zip(self.shape.state.columns, self.shape.columns, strict=True)}
         return [names[k] for k in self.relation.key]
 
-    def touched(self) -> DataFrame | None:
+    def find_touched(self) -> DataFrame | None:
         """The keys of what the transaction adds; None where every group is to be read."""
         stores = [self.contents[store] for store in self.shape.stores]
         if not self.key or not any(s.store.segments for s in stores):
@@ -63,7 +63,7 @@ class Groups:
     def rows(self, contents: Contents, touched: DataFrame | None) -> DataFrame:
         """All rows of touched groups, old ones and new ones; `n` is 1 for what this transaction brings."""
         parts = []
-        settled = contents.settled()
+        settled = contents.read_settled()
         if settled is not None:
             if touched is not None:
                 on = same([F.col(k) for k in self.key], [F.col(f"q_{k}") for k in self.key])
@@ -116,7 +116,7 @@ def both(groups: Groups, contents: Contents, touched: DataFrame | None, keys: li
 def finalize_groups(groups: Groups, function: Finalize) -> DataFrame:
     shape = groups.shape
     keys = shape.columns + shape.dependents
-    touched = groups.touched()
+    touched = groups.find_touched()
     if groups.main.empty:
         zeros = [
             F.lit(0).cast(f.dataType).alias(f"{p}_{f.name}") for p in "on" for f in groups.main.schema.fields
@@ -157,17 +157,17 @@ def finalize_groups(groups: Groups, function: Finalize) -> DataFrame:
     rows = rows.select(*keys, "x.*")
     if not function.scalar:
         rows = rows.where(F.col(W) != 0)
-    names = shape.stored_names() | {shape.state.accumulators[i].name: f"b{i}" for i in shape.bags}
+    names = shape.list_stored_names() | {shape.state.accumulators[i].name: f"b{i}" for i in shape.bags}
     scope = {name: F.col(own) for name, own in names.items()}
     counted = rows.withColumn("m", column(function.multiplicity, scope).cast("bigint")).where(F.col("m") != 0)
-    outputs = [typed(t, scope).alias(f"c{i}") for i, t in enumerate(function.outputs)]
+    outputs = [translate_typed(t, scope).alias(f"c{i}") for i, t in enumerate(function.outputs)]
     return counted.select(*outputs, (F.col("m") * F.col(SIDE)).alias(W))
 
 
 def order_groups(groups: Groups, function: Windowed | Ranked) -> DataFrame:
     shape = groups.shape
     keys = shape.columns + shape.dependents
-    entries = both(groups, groups.main, groups.touched(), keys)
+    entries = both(groups, groups.main, groups.find_touched(), keys)
     entries = entries.where(any_of([F.col(f"o_{W}") != 0, F.col(f"n_{W}") != 0]))
     old = F.struct(F.lit(-1).alias(SIDE), F.col(f"o_{W}").alias(W))
     new = F.struct(F.lit(1).alias(SIDE), F.col(f"n_{W}").alias(W))
@@ -176,7 +176,7 @@ def order_groups(groups: Groups, function: Windowed | Ranked) -> DataFrame:
     rows = rows.where(F.col(W) > 0)
     # one row for each copy
     rows = rows.select(*keys, SIDE, F.explode(F.sequence(F.lit(1).cast("bigint"), F.col(W))).alias("copy"))
-    scope = {name: F.col(own) for name, own in shape.stored_names().items() if own != W}
+    scope = {name: F.col(own) for name, own in shape.list_stored_names().items() if own != W}
     partition = [SIDE, *groups.key]
     match function:
         case Windowed():
@@ -185,5 +185,5 @@ def order_groups(groups: Groups, function: Windowed | Ranked) -> DataFrame:
             rows = select_ranked(rows, function, partition, shape, scope)
         case _:
             assert_never(function)
-    outputs = [typed(t, scope).alias(f"c{i}") for i, t in enumerate(function.outputs)]
+    outputs = [translate_typed(t, scope).alias(f"c{i}") for i, t in enumerate(function.outputs)]
     return rows.select(*outputs, F.col(SIDE).cast("bigint").alias(W))

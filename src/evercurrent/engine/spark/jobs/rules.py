@@ -1,6 +1,6 @@
 """Rules to DataFrames.
 
-Law. For a delta and states as they are, `run_rule` gives the rows that the rule adds: the steps from left to right, each
+Law. For a delta and states as they are, `run_rule` returns the rows that the rule adds: the steps from left to right, each
 a filter, a projection, a join with the entries of a state, or an explosion. Deletions first (law L10) needs no order here:
 a delta is added as a whole, so what a key determines is determined before it and after it.
 """
@@ -22,9 +22,9 @@ from evercurrent.engine.spark.jobs.aggregates import read_bags
 from evercurrent.engine.spark.storage.file_schema import Shape, W
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents
-from evercurrent.engine.spark.translate.expressions import column, typed
+from evercurrent.engine.spark.translate.expressions import column, translate_typed
 from evercurrent.engine.spark.translate.intervals import micros
-from evercurrent.engine.spark.translate.types import WEIGHT_TYPE, spark_type, stored_sum
+from evercurrent.engine.spark.translate.types import WEIGHT_TYPE, find_sum_type, spark_type
 from evercurrent.term.nodes import Column
 
 Names = dict[str, str]
@@ -83,7 +83,7 @@ def take(flow: Flow, step: Step) -> None:
         case Where(condition):
             flow.frame = flow.frame.where(column(condition, flow.scope()))
         case Let(c, term):
-            value = typed(term, flow.scope())
+            value = translate_typed(term, flow.scope())
             own = flow.bind(c)
             flow.frame = flow.frame.withColumn(own, value)
         case Explode():
@@ -125,7 +125,7 @@ def look_up(flow: Flow, step: Lookup) -> None:
     if contents.empty:
         miss(flow, step)
         return
-    stored = shape.stored_names()
+    stored = shape.list_stored_names()
     wanted = {name for name, _ in step.binds}
     entries = contents.entries()
     aggregates = [i for i in shape.bags if shape.state.accumulators[i].name in wanted]
@@ -161,8 +161,16 @@ def look_up(flow: Flow, step: Lookup) -> None:
             flow.frame = left.crossJoin(right)
         case _:
             flow.frame = left.join(right, on, "inner")
-    if flow.states.bulk:
+    if flow.states.bulk or fans_out(step, shape.state):
         flow.broadcast = False  # a few rows that have found others may be many
+
+
+def fans_out(step: Lookup, state: State) -> bool:
+    """Whether a row that is looked up may become several."""
+    if step.absent or step.present or step.outer:
+        return False
+    by = {name for name, _ in step.match}
+    return not any(i.single and set(i.columns) <= by for i in state.indexes)
 
 
 def state_type(state: State, name: str) -> Type:
@@ -187,18 +195,20 @@ def miss(flow: Flow, step: Lookup) -> None:
 def rows_of(rule: Rule, flow: Flow) -> DataFrame:
     """What it adds to a linear relation."""
     scope = flow.scope()
-    columns = [typed(t, scope).alias(f"c{i}") for i, t in enumerate(rule.columns)]
+    columns = [translate_typed(t, scope).alias(f"c{i}") for i, t in enumerate(rule.columns)]
     return flow.frame.select(*columns, column(rule.count, scope).cast("bigint").alias(W))
 
 
 def entries_of(rule: Rule, flow: Flow, shape: Shape) -> DataFrame:
     """What it adds to the entries of a state."""
     scope = flow.scope()
-    parts = [typed(t, scope).alias(n) for t, n in zip(rule.columns, shape.columns, strict=True)]
-    parts += [typed(t, scope).alias(n) for t, n in zip(rule.dependents, shape.dependents, strict=True)]
+    parts = [translate_typed(t, scope).alias(n) for t, n in zip(rule.columns, shape.columns, strict=True)]
+    parts += [
+        translate_typed(t, scope).alias(n) for t, n in zip(rule.dependents, shape.dependents, strict=True)
+    ]
     parts.append(column(rule.count, scope).cast("bigint").alias(W))
     for i, name in shape.sums.items():
-        a, target = rule.amounts[i], stored_sum(shape.state.accumulators[i].type)
+        a, target = rule.amounts[i], find_sum_type(shape.state.accumulators[i].type)
         # Weights count rows: their sums stay in the range of BIGINT, in which they are quicker to add up.
         counts = a.args[0] == rule.weight and isinstance(target, DecimalType) and target.scale == 0
         parts.append(amount(a, scope, WEIGHT_TYPE if counts else target).alias(name))
@@ -218,7 +228,7 @@ def bag_of(rule: Rule, flow: Flow, shape: Shape, i: int) -> DataFrame:
     scope = flow.scope()
     a = rule.amounts[i]
     frame = flow.frame if a.where is None else flow.frame.where(column(a.where, scope))
-    parts = [typed(t, scope).alias(n) for t, n in zip(rule.columns, shape.columns, strict=True)]
+    parts = [translate_typed(t, scope).alias(n) for t, n in zip(rule.columns, shape.columns, strict=True)]
     types = shape.bag_types(i)
     parts += [column(t, scope).cast(spark_type(types[j])).alias(f"a{j}") for j, t in enumerate(a.args)]
     assert a.weight is not None

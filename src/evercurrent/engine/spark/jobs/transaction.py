@@ -36,11 +36,19 @@ from evercurrent.delta.program import (
 )
 from evercurrent.engine.spark.jobs.keyed import Groups, change
 from evercurrent.engine.spark.jobs.loop_rules import LoopRules
-from evercurrent.engine.spark.jobs.rules import Flow, States, bag_of, entries_of, rows_of, run_rule
+from evercurrent.engine.spark.jobs.rules import (
+    Flow,
+    States,
+    bag_of,
+    entries_of,
+    fans_out,
+    rows_of,
+    run_rule,
+)
 from evercurrent.engine.spark.kernel.outcome import Cost, Outcome
 from evercurrent.engine.spark.storage.file_schema import Shape, consolidate, exact, relation_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
-from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, JobContext
+from evercurrent.engine.spark.storage.segments import JobContext, may_broadcast
 from evercurrent.engine.spark.storage.store_names import (
     StoreName,
     delta_store,
@@ -91,6 +99,7 @@ class JobTransaction:
         for name, store in seeds.items():
             contents = self.contents[name]
             contents.pending.append(self.context.read(contents.schema, store.segments))
+            contents.pending_rows += store.rows
 
     def execute(self, inputs: Mapping[str, Segment]) -> Outcome:
         """JobTransaction the transaction; `inputs` are the deltas of inputs, consolidated."""
@@ -152,6 +161,7 @@ class JobTransaction:
                 self.outcome.stores[store] = segment
                 contents = self.contents[store]
                 contents.pending = [self.read(contents, segment)] if segment.rows else []
+                contents.pending_rows = segment.rows
 
     def settle_keyed(self, relations: Iterable[Relation]) -> None:
         changed = {}
@@ -170,7 +180,7 @@ class JobTransaction:
         match r.function:
             case Finalize():
                 return 2.0 * self.outcome.stores.get(state_store(r.state), EMPTY).rows
-            case Ranked(limit=int(limit)) if not r.key:
+            case Ranked(limit=int(limit), ties="rows") if not r.key:
                 return 2.0 * limit
             case _:
                 return inf
@@ -179,7 +189,7 @@ class JobTransaction:
         return self.context.read(contents.schema, [segment])
 
     def broadcast(self, state: str) -> bool:
-        return self.outcome.stores.get(state_store(state), EMPTY).rows <= BROADCAST_ROWS
+        return may_broadcast([self.outcome.stores.get(state_store(state), EMPTY)])
 
     def can_change(self, r: Keyed) -> bool:
         """Whether a keyed relation can have a change: its state has one, or it gives out its first row."""
@@ -220,9 +230,10 @@ class JobTransaction:
         shape = self.shapes.get(rule.into)
         if shape is not None and is_copy(rule) and segment.net:
             self.contents[shape.store].pending.append(delta)
+            self.contents[shape.store].pending_rows += segment.rows
             self.copies.setdefault(shape.store, []).append(segment)
             return
-        flow = run_rule(rule, delta, self.states, segment.rows <= BROADCAST_ROWS)
+        flow = run_rule(rule, delta, self.states, may_broadcast([segment]))
         if flow is None:
             return
         self.pin(rule, flow)
@@ -234,6 +245,8 @@ class JobTransaction:
         self.contents[shape.store].pending.append(entries_of(rule, flow, shape))
         for i in shape.bags:
             self.contents[shape.bag_store(i)].pending.append(bag_of(rule, flow, shape, i))
+        for store in shape.stores:
+            self.contents[store].pending_rows += most
 
     def pin(self, rule: Rule, flow: Flow) -> None:
         """See to it that what is read several times is computed once, if it is worth a job."""
@@ -243,9 +256,6 @@ class JobTransaction:
         for step in rule.steps:
             if isinstance(step, Explode):
                 return False
-            if isinstance(step, Lookup) and not (step.absent or step.present or step.outer):
-                by = {name for name, _ in step.match}
-                indexes = self.shapes[step.state].state.indexes
-                if not any(i.single and set(i.columns) <= by for i in indexes):
-                    return False
+            if isinstance(step, Lookup) and fans_out(step, self.shapes[step.state].state):
+                return False
         return True

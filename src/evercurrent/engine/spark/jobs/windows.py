@@ -19,9 +19,9 @@ from pyspark.sql import types as spark
 from evercurrent.calculus.windows import total_order, window_values
 from evercurrent.data.types import Float
 from evercurrent.delta.program import Ranked, Windowed
-from evercurrent.engine.spark.jobs.aggregates import decoder, encoded, unwire, wire, wire_type
+from evercurrent.engine.spark.jobs.aggregates import decoder, encode, unwire, wire, wire_type
 from evercurrent.engine.spark.storage.file_schema import Shape
-from evercurrent.engine.spark.translate.expressions import column, typed
+from evercurrent.engine.spark.translate.expressions import column, translate_typed
 from evercurrent.term.evaluate import Environment, evaluate
 from evercurrent.term.nodes import Literal, SortKey, Term, WindowFunction
 
@@ -57,8 +57,13 @@ def select_ranked(
     rows: DataFrame, function: Ranked, partition: Sequence[str], shape: Shape, scope: Scope
 ) -> DataFrame:
     """The rows of each group from the offset on, as many as the limit says."""
-    window = Window.partitionBy(*partition).orderBy(*total(function.order, scope, shape))
-    rows = rows.withColumn(NUMBER, F.row_number().over(window)).where(F.col(NUMBER) > function.offset)
+    ordered = Window.partitionBy(*partition)
+    if function.ties == "rows":
+        number = F.row_number().over(ordered.orderBy(*total(function.order, scope, shape)))
+    else:
+        ranks = {"rank": F.rank, "dense_rank": F.dense_rank}
+        number = ranks[function.ties]().over(ordered.orderBy(*sort_columns(function.order, scope)))
+    rows = rows.withColumn(NUMBER, number).where(F.col(NUMBER) > function.offset)
     if function.limit is not None:
         rows = rows.where(F.col(NUMBER) <= function.offset + function.limit)
     return rows
@@ -113,7 +118,7 @@ def simple_frame(f: WindowFunction) -> bool:
 def native(f: WindowFunction, partition: Sequence[str], shape: Shape, scope: Scope) -> SparkColumn:
     peers = Window.partitionBy(*partition).orderBy(*sort_columns(f.order, scope))
     every = Window.partitionBy(*partition).orderBy(*total(f.order, scope, shape))
-    args = [typed(a, scope) for a in f.args]
+    args = [translate_typed(a, scope) for a in f.args]
     match f.function:
         case "row_number":
             return F.row_number().over(every)
@@ -151,7 +156,7 @@ def constant(t: Term) -> int:
 
 
 def shift_rows(f: WindowFunction, args: Sequence[SparkColumn]) -> SparkColumn:
-    """lag and lead; the default may be any expression, so rows without a partner are told by a marker."""
+    """lag and lead; the default may be any expression, so rows without a partner have a marker."""
     offset = constant(f.args[1]) if len(args) > 1 else 1
     step = F.lag if f.function == "lag" else F.lead
     if len(args) < 3:
@@ -180,7 +185,7 @@ def by_python(
         found.sort(key=total_order(order, types, read))
         computed = [window_values(f, found, read) for f in functions]
         return [
-            tuple(encoded(t, v) for t, v in zip((*types, *result_types), (*row, *more), strict=True))
+            tuple(encode(t, v) for t, v in zip((*types, *result_types), (*row, *more), strict=True))
             for row, *more in zip(found, *computed, strict=True)
         ]
 

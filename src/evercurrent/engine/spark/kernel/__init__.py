@@ -11,4 +11,5 @@ generated_code       generated functions, compiled once for what they are made o
 keyed_functions      keyed functions as generated code
 outcome              what a transaction returns: segments, deltas and costs
 rule_loops           rules as generated loops over lists of rows
+steps                what a rule and a keyed relation do over rows and entries, on the driver and in tasks
 """

@@ -17,23 +17,20 @@ from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.delta.analyses.loops import linear_inside, outside_rules
 from evercurrent.delta.program import (
-    Finalize,
     Fixpoint,
     Input,
     Keyed,
     Linear,
     Program,
-    Ranked,
     Rule,
 )
 from evercurrent.delta.rederive import Change
 from evercurrent.delta.terms import columns_read
-from evercurrent.engine.spark.kernel.entries import Entries, Group
+from evercurrent.engine.spark.kernel.entries import Entries
 from evercurrent.engine.spark.kernel.fixpoint import Recursion
 from evercurrent.engine.spark.kernel.garbage_collection import rare_collection
-from evercurrent.engine.spark.kernel.keyed_functions import finalizer, group_function
 from evercurrent.engine.spark.kernel.outcome import Cost, Outcome
-from evercurrent.engine.spark.kernel.rule_loops import loops
+from evercurrent.engine.spark.kernel.steps import compute_keyed_change, run_rule
 from evercurrent.engine.spark.storage.entry_reader import EntryReader
 from evercurrent.engine.spark.storage.file_schema import Shape, row_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
@@ -102,7 +99,11 @@ class DriverTransaction:
                     self.write(name, tuple(c.type for c in columns), delta)
                 case Keyed(name, columns):
                     with self.account(name):
-                        delta = list(self.keyed_change(relation).items())
+                        delta = list(
+                            compute_keyed_change(
+                                relation, self.states[relation.state], self.beginning
+                            ).items()
+                        )
                     self.write(name, tuple(c.type for c in columns), delta)
                 case Fixpoint(name):
                     with self.account(name):
@@ -113,7 +114,7 @@ class DriverTransaction:
             self.follow(relation.name, delta)
         kept: list[Entries | Recursion] = [*self.states.values(), *self.recursions]
         for moved in kept:
-            for store, table in moved.added():
+            for store, table in moved.list_added():
                 self.outcome.stores[store] = self.folder.write(store, table)
         return self.outcome
 
@@ -122,7 +123,7 @@ class DriverTransaction:
         types = [c.type for c in relation.columns]
         read = sorted(columns_read(self.program, relation.name))
         with self.account(relation.name):
-            rows = self.reader.picked(segment, row_schema(types), types, read)
+            rows = self.reader.pick_columns(segment, row_schema(types), types, read)
         if not segment.net:
             rows = [(*row, w) for row, w in consolidate_rows((row[:-1], row[-1]) for row in rows).items()]
         self.run_all(relation.name, rows, read)
@@ -193,20 +194,7 @@ class DriverTransaction:
 
     def run(self, rule: Rule, rows: list[Row], names: list[str]) -> None:
         listed = rule.into in self.derived
-        keys: list[Row | None] = []
-        found: dict[Row, list[Row]] = {}
-        for part in loops(rule, names, self.shapes, not listed):
-            step = part.lookup
-            if step is None or part.reading is None:
-                part.function(rows, keys, found, *self.target(rule, listed))
-                return
-            rows, keys = part.function(rows, keys, found)
-            if not rows:
-                return
-            asked: set[Any] = set(keys)
-            asked.discard(None)
-            by = tuple(name for name, _ in step.match)
-            found = self.states[step.state].index(by, asked, part.reading)
+        run_rule(rule, rows, names, self.shapes, self.states, not listed, lambda: self.target(rule, listed))
 
     def target(self, rule: Rule, listed: bool) -> tuple[Any, Any]:
         """What a rule adds to, and bags if it has any."""
@@ -217,37 +205,6 @@ class DriverTransaction:
             name = scratch_store(rule.into, "outside") if id(rule) in self.outside else rule.into
             return self.derived.setdefault(name, []), None
         return self.rows.setdefault(rule.into, {}), None
-
-    # --- keyed relations -----------------------------------------------------------------------------------
-
-    def keyed_change(self, relation: Keyed) -> Weights:
-        """f(new group) - f(old group) for the groups that were touched."""
-        state = self.states[relation.state]
-        if isinstance(relation.function, Finalize):
-            return self.finalize_touched(relation, relation.function, state)
-        result: Weights = {}
-        groups: Iterable[Group] = state.groups(relation.key)
-        if isinstance(relation.function, Ranked) and not relation.key and state.new:
-            head = state.head(relation.function)
-            groups = groups if head is None else [head]
-        function = group_function(relation.function, state.shape)
-        for group in groups:
-            if not self.beginning:
-                for row in function(group.copies(new=False)):
-                    result[row] = result.get(row, 0) - 1
-            for row in function(group.copies(new=True)):
-                result[row] = result.get(row, 0) + 1
-        return {row: w for row, w in result.items() if w}
-
-    def finalize_touched(self, relation: Keyed, function: Finalize, state: Entries) -> Weights:
-        """The rows of touched entries: those that no rule has touched give the same before and after."""
-        final = finalizer(function, state.shape)
-        touched = state.touched(relation.key, always=function.scalar and self.beginning)
-        result: Weights = {}
-        for new in (True,) if self.beginning else (False, True):
-            rows = state.rows(touched, final.reading, new=new, every=function.scalar)
-            final.function(rows, result, 1 if new else -1)
-        return {row: w for row, w in result.items() if w}
 
 
 def consolidate_rows(rows: Iterable[tuple[Row, int]]) -> Weights:

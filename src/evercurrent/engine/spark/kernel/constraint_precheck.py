@@ -3,6 +3,7 @@
 Law. `is_satisfied(rule)` implies that rows, looked at one by one, satisfy the rule (see `rows.violations`). It does not say
 which row violates one: where it is False, rows are validated one by one. So it can be wrong in one direction only.
 
+    row rules      `engine.columnar.row_rules`, which the database in process shares
     RowExists      stored rows and change together, each row is there 0 times or more often
     UniqueKey      stored rows and change together, each key is there at most once
     References     of each key that inserted rows refer to, the parent has a row
@@ -23,13 +24,14 @@ import numpy
 import pyarrow
 import pyarrow.compute
 
-from evercurrent.catalog.nodes import Check, Table
+from evercurrent.catalog.nodes import Table
 from evercurrent.catalog.rules import (
     Lookup,
     MaxLength,
     NotNull,
     References,
     RowExists,
+    RowRule,
     Rule,
     Satisfies,
     UniqueKey,
@@ -38,6 +40,8 @@ from evercurrent.catalog.rules import (
     rules_of,
     table_rules,
 )
+from evercurrent.engine.columnar.row_rules import satisfies
+from evercurrent.engine.columnar.vectors import Pools, Unfit
 from evercurrent.engine.spark.storage.digests import H
 from evercurrent.engine.spark.storage.entry_reader import EntryReader, filterable
 from evercurrent.engine.spark.storage.file_schema import W
@@ -72,13 +76,8 @@ class ColumnValidation:
         name = rule.table.name.lower()
         delta = self.deltas[name]
         match rule:
-            case NotNull(_, i):
-                return not delta.column(f"c{i}").null_count
-            case MaxLength(_, i, length):
-                lengths = pyarrow.compute.utf8_length(self.inserted(name).column(f"c{i}"))
-                return (pyarrow.compute.max(lengths).as_py() or 0) <= length
-            case Satisfies(table, check):
-                return is_never_false(table, check, self.inserted(name))
+            case NotNull() | MaxLength() | Satisfies():
+                return satisfies_row_rule(rule, self.read_inserted(name))
             case RowExists(table):
                 if table.primary_key is None:
                     return name in self.trusted
@@ -92,7 +91,7 @@ class ColumnValidation:
                 return within(add_up(drop_nulls(rows, own), own).column(W), high=1)
             case References():
                 lookup = lookup_of(rule)
-                wanted = drop_nulls(self.inserted(name), names_of(lookup.keys))
+                wanted = drop_nulls(self.read_inserted(name), names_of(lookup.keys))
                 return not self.keys_after(lookup, wanted, present=False).num_rows
             case Unreferenced(References(parent_columns=columns)):
                 deleted = delta.filter(pyarrow.compute.less(delta.column(W), 0))
@@ -102,7 +101,7 @@ class ColumnValidation:
             case _:
                 assert_never(rule)
 
-    def inserted(self, name: str) -> pyarrow.Table:
+    def read_inserted(self, name: str) -> pyarrow.Table:
         if name not in self._inserted:
             delta = self.deltas[name]
             self._inserted[name] = delta.filter(pyarrow.compute.greater(delta.column(W), 0))
@@ -154,11 +153,22 @@ def can_validate(tables: Mapping[str, Table], name: str, *, trusted: bool = Fals
     return all(filterable(table.columns[i].type) for i in used)
 
 
-def is_never_false(table: Table, check: Check, rows: pyarrow.Table) -> bool:
-    """Returns whether a condition is not FALSE for any row; only the columns that it reads become values of Python."""
-    read = {c.name for c in columns_of(check.condition)}
-    used = [(i, c) for i, c in enumerate(table.columns) if c.name in read]
-    condition = compile_term(check.condition, [c.name for _, c in used])
+def satisfies_row_rule(rule: RowRule, rows: pyarrow.Table) -> bool:
+    """Returns whether all rows certainly satisfy a rule of single rows."""
+    try:
+        return satisfies(rule, rows, Pools())
+    except Unfit:
+        assert isinstance(rule, Satisfies)
+        return is_never_false(rule, rows)
+    except EvercurrentError:
+        return False
+
+
+def is_never_false(rule: Satisfies, rows: pyarrow.Table) -> bool:
+    """Returns whether a condition that needs values of Python is not FALSE for any row; it gets the columns that it reads."""
+    read = {c.name for c in columns_of(rule.check.condition)}
+    used = [(i, c) for i, c in enumerate(rule.table.columns) if c.name in read]
+    condition = compile_term(rule.check.condition, [c.name for _, c in used])
     chosen = rows.select([*names_of([i for i, _ in used]), W])
     try:
         return all(

@@ -1,6 +1,6 @@
 """The entries of one state in the driver's hands: what was read of the store, and what the transaction adds.
 
-An entry is told by the state's columns and dependents together: while what a key determines changes, the old and the new
+An entry is identified by the state's columns and dependents together: while what a key determines changes, the old and the new
 entry stand side by side, one of them on its way to weight zero.
 """
 
@@ -23,7 +23,7 @@ from evercurrent.engine.spark.storage.entry_reader import EntryReader
 from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.engine.spark.translate.arrow_columns import encoded
+from evercurrent.engine.spark.translate.arrow_columns import values_to_arrow
 from evercurrent.engine.spark.translate.types import arrow_schema
 from evercurrent.errors import EvaluationError
 from evercurrent.term.aggregates import evaluate_aggregate, exact_sum
@@ -58,18 +58,35 @@ class Entries:
 
     # --- adding --------------------------------------------------------------------------------------------
 
-    def seed(self, seeds: Mapping[StoreName, Store]) -> None:
-        """Count as added what was added before, while a relation was held; what has cancelled out is not."""
+    def seed(
+        self,
+        seeds: Mapping[StoreName, Store],
+        by: tuple[str, ...] = (),
+        keys: Collection[Row] | None = None,
+    ) -> None:
+        """Count as added what is in these stores; what has cancelled out is not. With `keys`: only what is under them.
+
+        `by` names columns of the state.
+        """
         store = seeds.get(self.shape.store, Store())
-        sums = self.summed(self.reader.rows(store, self.shape.schema, self.types))
-        self.new = {entry: totals for entry, totals in sums.items() if any(totals)}
+        at = [self.members.index(name) for name in by]
+        pick = picker(at)
+        rows = self.reader.rows(store, self.shape.schema, self.types, at, keys if by else None)
+        if keys is not None:
+            rows = [row for row in rows if pick(row) in keys]
+        self.new = {entry: totals for entry, totals in self.add_up(rows).items() if any(totals)}
         for i in self.shape.bags:
             types = [*self.types[: self.width], *self.shape.bag_types(i)]
             counts: dict[Row, int] = {}
             for row in self.reader.rows(
-                seeds.get(self.shape.bag_store(i), Store()), self.shape.bag_schema(i), types
+                seeds.get(self.shape.bag_store(i), Store()),
+                self.shape.bag_schema(i),
+                types,
+                at,
+                keys if by else None,
             ):
-                counts[row[:-1]] = counts.get(row[:-1], 0) + row[-1]
+                if keys is None or pick(row) in keys:
+                    counts[row[:-1]] = counts.get(row[:-1], 0) + row[-1]
             for row, w in counts.items():
                 if w:
                     self.bags_new[i].setdefault(row[: self.width], {})[row[self.width :]] = w
@@ -79,7 +96,7 @@ class Entries:
             for entries in self.fetch(tuple(self.members[: self.width]), moved).values():
                 self.new |= {entry: self.zero.copy() for entry in entries}
 
-    def added(self) -> Iterator[tuple[StoreName, pyarrow.Table]]:
+    def list_added(self) -> Iterator[tuple[StoreName, pyarrow.Table]]:
         """What is to be written: for the state's store, and for the store of each bag."""
         rows = [(key, totals) for key, totals in self.new.items() if any(totals)]
         if rows:
@@ -92,19 +109,19 @@ class Entries:
     def table(self, rows: Sequence[tuple[Row, Totals]]) -> pyarrow.Table:
         schema = arrow_schema(self.shape.schema)
         members = zip(*(key for key, _ in rows), strict=True)
-        arrays = [encoded(t, column) for t, column in zip(self.types, members, strict=True)]
+        arrays = [values_to_arrow(t, column) for t, column in zip(self.types, members, strict=True)]
         weights, *sums = zip(*(totals for _, totals in rows), strict=True)
         arrays.append(pyarrow.array(weights, pyarrow.int64()))
         for j, (scale, column) in enumerate(zip(self.scales.values(), sums, strict=True), 1):
             field = schema.field(len(self.types) + j)
-            arrays.append(encoded(Decimal(38, scale), column).cast(field.type))
+            arrays.append(values_to_arrow(Decimal(38, scale), column).cast(field.type))
         return pyarrow.Table.from_arrays(arrays, schema=schema)
 
     def bag_table(self, i: int, entries: Sequence[tuple[Row, int]]) -> pyarrow.Table:
         schema = arrow_schema(self.shape.bag_schema(i))
         types = [*self.types[: self.width], *self.shape.bag_types(i)]
         members = zip(*(row for row, _ in entries), strict=True)
-        arrays = [encoded(t, column) for t, column in zip(types, members, strict=True)]
+        arrays = [values_to_arrow(t, column) for t, column in zip(types, members, strict=True)]
         arrays.append(pyarrow.array([w for _, w in entries], pyarrow.int64()))
         return pyarrow.Table.from_arrays(arrays, schema=schema)
 
@@ -122,13 +139,13 @@ class Entries:
         pick = picker(at)
         rows = self.reader.rows(self.store, self.shape.schema, self.types, at, missing if by else None)
         asked = [row for under, row in zip(map(pick, rows), rows, strict=True) if under in missing]
-        for entry, totals in self.summed(asked).items():
+        for entry, totals in self.add_up(asked).items():
             if totals[0]:
                 index.setdefault(pick(entry), []).append(entry)
                 self.old[entry] = totals
         return index
 
-    def summed(self, rows: Iterable[Row]) -> dict[Row, Totals]:
+    def add_up(self, rows: Iterable[Row]) -> dict[Row, Totals]:
         """Rows of segments, added up: an entry may stand in several."""
         width = len(self.types)
         found: dict[Row, Totals] = {}
@@ -183,7 +200,7 @@ class Entries:
         width = self.width
         self.fetch_bags({e[:width] for e, _ in present})
         return [
-            (*e, *totals, *(self.aggregated(i, e[:width], new) for i in read.aggregates))
+            (*e, *totals, *(self.compute_aggregate(i, e[:width], new) for i in read.aggregates))
             for e, totals in present
         ]
 
@@ -192,7 +209,7 @@ class Entries:
         more = self.new.get(entry) if new else None
         return old if more is None else list(map(add, old, more))
 
-    def aggregated(self, i: int, key: Row, new: bool) -> Any:
+    def compute_aggregate(self, i: int, key: Row, new: bool) -> Any:
         """The value of an aggregate, or an exact sum, over the bag of an entry, which was fetched."""
         a = self.shape.state.accumulators[i]
         if a.aggregate is not None and a.aggregate.function in ("min", "max"):
@@ -259,19 +276,19 @@ class Entries:
         if head is None or self.shape.bags:
             return None
         tables = read_head(self.reader, self.store, arrow_schema(self.shape.schema), head)
-        found = self.summed(self.reader.decode(tables, self.types))
+        found = self.add_up(self.reader.decode(tables, self.types))
         present = {entry: totals for entry, totals in found.items() if totals[0]}
         self.old |= present
         members = set(present)
         if self.new:
-            values = encoded(self.types[head.position], [e[head.position] for e in self.new])
+            values = values_to_arrow(self.types[head.position], [e[head.position] for e in self.new])
             near = head.mask(values).to_pylist()
             members |= {entry for entry, kept in zip(self.new, near, strict=True) if kept}
         return Group(self, members)
 
     # --- groups --------------------------------------------------------------------------------------------
 
-    def touched(self, key: tuple[str, ...], always: bool) -> Collection[Row]:
+    def find_touched(self, key: tuple[str, ...], always: bool) -> Collection[Row]:
         """The entries that the transaction has touched; what is stored of their groups under the key is at hand then."""
         touched = self.new if self.new or not always else {(): self.zero}
         if touched:

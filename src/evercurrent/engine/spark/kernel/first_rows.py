@@ -7,7 +7,7 @@ groups with the best worst v until they hold n rows; the worst of those is the c
 groups are read, whatever the size of the state. Where files have mapped copies, their n best v are looked at themselves, and
 no more than the head is read.
 
-Entries are told by their whole row, v included: those not worse than the cut are complete in what is read.
+Entries are identified by their whole row, v included: those not worse than the cut are complete in what is read.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Head:
 @past_damaged_copies
 def head_of(reader: EntryReader, store: Store, state: State, function: Ranked, lost: int) -> Head | None:
     """The head that the first rows lie in, if `lost` rows are taken away; None if the whole state is to be read."""
-    if function.limit is None or not function.order or not store.base:
+    if function.limit is None or function.ties != "rows" or not function.order or not store.base:
         return None
     first = function.order[0]
     position = next(
@@ -117,7 +117,7 @@ def read_head(
         for file in segment.files:
             copy = reader.copy(file)
             if copy is not None and copy.sorted == name and copy.names.issuperset(schema.names):
-                places = numpy.array(copy.reaching(head.cut, head.descending), numpy.int64)
+                places = numpy.array(copy.find_reaching(head.cut, head.descending), numpy.int64)
                 columns = [copy.take(n, places) for n in schema.names]
                 tables.append(pyarrow.table(columns, schema.names).cast(schema))
                 reader.read_bytes += sum(copy.bytes(n, places) for n in schema.names)
@@ -130,7 +130,7 @@ def read_head(
                     groups.append(i)
             if groups:
                 footer.require(groups, schema.names)
-                with footer.opened() as opened:
+                with footer.open_file() as opened:
                     table = opened.read_row_groups(groups, columns=schema.names)
                 table = table.select(schema.names).cast(schema)
                 tables.append(table.filter(head.mask(table.column(name))))

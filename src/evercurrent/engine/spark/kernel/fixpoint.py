@@ -52,7 +52,7 @@ class StoredCounts:
     def size(self) -> int:
         return self.store.rows + len(self.new)
 
-    def added(self) -> pyarrow.Table:
+    def list_added(self) -> pyarrow.Table:
         names = [f"c{i}" for i in range(len(self.types))]
         return rows_to_arrow(self.types, names, [(row, w) for row, w in self.new.items() if w], "w")
 
@@ -75,8 +75,8 @@ class Recursion(RowDerivations):
         # Derived rows take room as rows that are read do.
         self.reader.spend(sum(len(r.before) for r in self.relations) - known)
 
-    def added(self) -> Iterator[tuple[StoreName, pyarrow.Table]]:
+    def list_added(self) -> Iterator[tuple[StoreName, pyarrow.Table]]:
         """The tables to be written to the stores of the recursion."""
         for loop, counts, outside in zip(self.node.loops, self.counts, self.outside, strict=True):
-            yield counts_store(loop), counts.added()
-            yield outside_store(loop), outside.added()
+            yield counts_store(loop), counts.list_added()
+            yield outside_store(loop), outside.list_added()

@@ -1,6 +1,6 @@
 """Generated functions of the driver, compiled once for what they are made of.
 
-Rules, states and functions of a program are the same objects from one transaction to the next, so they are told by
+Rules, states and functions of a program are the same objects from one transaction to the next, so they are identified by
 identity: comparing them by value would walk through all of their terms. What is kept holds them, so that an identity is
 never given to another object.
 """
@@ -42,7 +42,7 @@ _known: OrderedDict[tuple[Hashable, ...], tuple[tuple[object, ...], Source, Any]
 
 
 def compile_once(made_of: tuple[object, ...], how: tuple[Hashable, ...], make: Callable[[Source], T]) -> T:
-    """What `make` gives for these objects; `how` tells apart what else it depends on."""
+    """What `make` returns for these objects; `how` tells apart what else it depends on."""
     key = (*map(id, made_of), *how)
     with _lock:
         found = _known.get(key)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from evercurrent.calculus.windows import window_values
+from evercurrent.calculus.windows import choose_first, window_values
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Finalize, Ranked, Windowed
 from evercurrent.engine.spark.kernel.entry_columns import Reading, reading
@@ -72,11 +72,15 @@ def _group_function(function: Windowed | Ranked, columns: Sequence[Column]) -> R
                 return [output((*row, *more)) for row, *more in zip(rows, *values, strict=True)]
 
             return window
-        case Ranked(order, limit, offset, outputs):
+        case Ranked(order, limit, offset, outputs, ties):
             output = row_function(columns, outputs)
             key = order_function(columns, order, columns)
+            peers = order_function(columns, order, ())
 
             def rank(group: list[Row]) -> Iterable[Row]:
+                if ties != "rows":
+                    rows = [(row, 1) for row in sorted(group, key=key)]
+                    return [output(row) for row, _ in choose_first(rows, limit, offset, ties, peers)]
                 if limit is None:
                     return map(output, sorted(group, key=key)[offset:])
                 return map(output, heapq.nsmallest(offset + limit, group, key=key)[offset:])

@@ -55,7 +55,7 @@ def loops(rule: Rule, names: Sequence[str], shapes: Mapping[str, Shape], adding:
     return compile_once(
         made_of,
         (tuple(names), adding),
-        lambda source: _Loops(rule, states, adding, source).compiled((*names, rule.weight.name)),
+        lambda source: _Loops(rule, states, adding, source).compile((*names, rule.weight.name)),
     )
 
 
@@ -70,7 +70,7 @@ class _Loops:
         self.writer = source.writer
         self.namespace = source.namespace
 
-    def compiled(self, names: Sequence[str]) -> list[Part]:
+    def compile(self, names: Sequence[str]) -> list[Part]:
         asked: list[Lookup | None] = [s for s in self.rule.steps if isinstance(s, Lookup)]
         asked.append(None)
         before: Lookup | None = None
@@ -96,7 +96,7 @@ class _Loops:
         steps: Sequence[Step],
         lookup: Lookup | None,
     ) -> Sequence[str]:
-        """Write a part over rows of these columns; gives the columns of the rows that it carries on."""
+        """Write a part over rows of these columns; returns the columns of the rows that it carries on."""
         last = lookup is None
         ends = _ends(self.rule) if lookup is None else read_by(lookup)
         later = {} if lookup is None else _columns(self.terms_after(lookup))
@@ -277,7 +277,7 @@ def elements(step: Explode) -> Callable[[Any], list[Row]]:
     nothing: list[Row] = [(None,) * width] if step.outer else []
     missing = (None,) * (width - ordinal)
 
-    def listed(collection: Any) -> list[Row]:
+    def list_elements(collection: Any) -> list[Row]:
         if not collection:
             return nothing
         items: list[Row]
@@ -289,4 +289,4 @@ def elements(step: Explode) -> Callable[[Any], list[Row]]:
             items = [(item,) for item in collection]
         return [(i, *item) for i, item in enumerate(items)] if ordinal else items
 
-    return listed
+    return list_elements

@@ -16,31 +16,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import pyarrow
 import pyarrow.compute
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from evercurrent.data.types import Member, Type
-from evercurrent.engine.spark.engine import FAILURES, Engine
-from evercurrent.engine.spark.own_sql.queries import quoted
+from evercurrent.engine.spark.engine import Engine
+from evercurrent.engine.spark.failures import FAILURES
 from evercurrent.engine.spark.storage.entry_reader import consolidate_tables, plain_keys
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
 from evercurrent.engine.spark.storage.files import Segment
-from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, JobContext
+from evercurrent.engine.spark.storage.segments import JobContext, may_broadcast, read_files
 from evercurrent.engine.spark.storage.store_names import StoreName, scratch_store
 from evercurrent.engine.spark.storage.stored_state import Contents, Store
-from evercurrent.engine.spark.storage.user_frames import copies, named, user_frame
+from evercurrent.engine.spark.storage.user_frames import copies, name_columns, user_frame
 from evercurrent.engine.spark.translate.types import arrow_schema, spark_type
 from evercurrent.engine.spark.translate.zeros import one_zero
+from evercurrent.frontend.sql.spark_text import quote_name
 
 COLLECTED_ROWS = 100_000
 """Results of at most so many rows are compared by the driver, in Arrow's hands."""
 
-REFUSALS = (AnalysisException, ParseException, *FAILURES)
-"""What Spark raises where it does not know a query, or where a row makes it fail."""
+REFUSALS = (AnalysisException, ParseException, Py4JJavaError, *FAILURES)
+"""What Spark raises where it does not know a query, where its planner fails, or where a row makes it fail."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,9 @@ def merge_recent(engine: Engine, name: StoreName, store: Store, fields: tuple[Me
     if len(store.recent) < 2:
         return store
     schema = row_schema([f.type for f in fields])
-    return Store(store.base).plus(engine.merged(scratch_store(name, "net"), Store((), store.recent), schema))
+    return Store(store.base).plus(
+        engine.merge_segments(scratch_store(name, "net"), Store((), store.recent), schema)
+    )
 
 
 def register(context: JobContext, known: dict[str, StoredRows | QueryText]) -> None:
@@ -79,7 +84,7 @@ def register(context: JobContext, known: dict[str, StoredRows | QueryText]) -> N
                 frame = plain_rows(context, store, fields, key)
             case QueryText(text, columns):
                 frame = context.session.sql(text).toDF(*columns)
-        frame.createOrReplaceTempView(quoted(name))
+        frame.createOrReplaceTempView(quote_name(name))
 
 
 def plain_rows(
@@ -90,17 +95,17 @@ def plain_rows(
     if not store.segments:
         return user_frame(context.session, None, fields)
     if not key:
-        return named(copies(Contents(context, schema, store).entries()), fields)
+        return name_columns(copies(Contents(context, schema, store).entries()), fields)
     if not store.recent:
-        return named(context.read(schema, store.base), fields)
+        return name_columns(context.read(schema, store.base), fields)
     base = context.read(schema, store.base)
     recent = context.read(schema, store.recent)
     by = [f"c{i}" for i in key]
     gone = recent.where(F.col(W) < 0).select(*by)
-    if sum(s.rows for s in store.recent) <= BROADCAST_ROWS:
+    if may_broadcast(store.recent):
         gone = F.broadcast(gone)
-    stay = named(base.join(gone, by, "left_anti"), fields)
-    return stay.unionAll(named(recent.where(F.col(W) > 0), fields))
+    stay = name_columns(base.join(gone, by, "left_anti"), fields)
+    return stay.unionAll(name_columns(recent.where(F.col(W) > 0), fields))
 
 
 def change(
@@ -122,10 +127,11 @@ def change(
     made = made.select(*(c.alias(f"c{i}") for i, c in enumerate(columns)))
     schema = row_schema(types)
     if collected and old.rows <= COLLECTED_ROWS and plain_keys(schema):
-        context.jobs += 1
-        table = made.limit(2 * COLLECTED_ROWS + 1).toArrow()
-        if table.num_rows <= 2 * COLLECTED_ROWS:
+        staged = context.by_executors(scratch_store(name, "unsorted"), made, None, inf)
+        table = context.collect_rows(staged, made.schema) if staged.rows <= 2 * COLLECTED_ROWS else None
+        if table is not None:
             return engine.folder.write(name, subtract_rows(engine, old, table, types))
+        made = read_files(context.session, engine.folder, [staged], made.schema)
     both = made.withColumn(W, F.lit(1).cast(schema[W].dataType))
     if old.segments:
         both = both.unionByName(context.read(schema, old.segments).withColumn(W, -F.col(W)))
@@ -142,8 +148,7 @@ def subtract_rows(engine: Engine, old: Store, new: pyarrow.Table, types: Sequenc
     one = pyarrow.scalar(1, arrow.field(W).type)
     tables = [new.append_column(W, pyarrow.repeat(one, new.num_rows))]
     for segment in old.segments:
-        for file in segment.files:
-            table = engine.reader.whole(file, segment, arrow)
+        for table in engine.reader.parts(segment, arrow):
             place = table.schema.get_field_index(W)
             tables.append(table.set_column(place, W, pyarrow.compute.negate(table.column(W))))
     return consolidate_tables([t.cast(arrow) for t in tables], schema)

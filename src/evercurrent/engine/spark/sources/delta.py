@@ -1,187 +1,247 @@
 """Delta tables, read through their log.
 
-    now - then = rows of the files that only `now` has - rows of the files that only `then` has
-
-A table with a change feed says the same more cheaply (`feed`). A table that was made anew under the same path is compared
-as a whole. What a reader of plain Parquet files would read wrongly is refused: deletion vectors, column mapping and every
-feature that this module does not know.
+What has changed between two versions is the difference of their files (`file_difference`). A table with a change feed says
+the same more cheaply where whole files are rewritten (`feed`). A table that was created again under the same path, or in which a
+column is another one under the same name, is compared as a whole. Features that this module does not know are refused.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from urllib.parse import unquote
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import pyarrow
-from deltalake import DeltaTable
-from pyspark.sql.types import StructType
+import pyarrow.parquet
+from pyroaring import BitMap64
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from evercurrent.data.types import Member
 from evercurrent.engine.spark.engine import Engine
-from evercurrent.engine.spark.sources.difference import difference
+from evercurrent.engine.spark.sources.deletion_vectors import read_vector
+from evercurrent.engine.spark.sources.delta_log import (
+    DataFile,
+    LogState,
+    MissingVersionError,
+    NotDeltaError,
+    replay_log,
+)
 from evercurrent.engine.spark.sources.feed import feed_change
-from evercurrent.engine.spark.sources.nodes import Change, Cursor, File, Source, way_out
+from evercurrent.engine.spark.sources.file_difference import compare_with_held, file_difference, same_columns
+from evercurrent.engine.spark.sources.nodes import Change, Cursor, Source, way_out
+from evercurrent.engine.spark.sources.origins import reference
+from evercurrent.engine.spark.sources.pieces import FIELD_ID, Layout, Piece
+from evercurrent.engine.spark.sources.places import source_disk
+from evercurrent.engine.spark.sources.reading import load_rows
+from evercurrent.engine.spark.storage.disk import Disk
+from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.translate.types import type_of
 from evercurrent.errors import StorageError, UnsupportedError
 
-READABLE = frozenset({"timestampNtz", "vacuumProtocolCheck", "v2Checkpoint"})
-"""Features of tables whose rows are still what their Parquet files say."""
-CALLED = {"deletionVectors": "deletion vectors", "columnMapping": "column mapping"}
+READABLE = frozenset(
+    {
+        "columnMapping",
+        "deletionVectors",
+        "timestampNtz",
+        "typeWidening",
+        "typeWidening-preview",
+        "v2Checkpoint",
+        "vacuumProtocolCheck",
+    }
+)
+"""Features of tables that this module reads."""
+READER_VERSION = 3
+PHYSICAL, ID = "delta.columnMapping.physicalName", "delta.columnMapping.id"
 NATIVE = "a session with a reader of its own for it can serve it as a table: db.source(name, table=...)"
 
 
-def require_readable(path: str, table: DeltaTable) -> None:
-    """Refuse a table whose rows are not simply those of its files."""
-    features = set(table.protocol().reader_features or ())
-    if table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
-        features.add("columnMapping")
-    if "deletionVectors" in features and not pyarrow.table(table.deletion_vectors()).num_rows:
-        features.remove("deletionVectors")  # they may be there one day
-    for feature in sorted(features - READABLE):
-        raise UnsupportedError(
-            f"the Delta table {path} uses {CALLED.get(feature, f'the reader feature {feature}')}, "
-            "which cannot be read rightly by reading its files",
-            hint=NATIVE,
-        )
-
-
 @dataclass(frozen=True)
-class State:
+class DeltaState:
     """A Delta table at one version."""
 
-    table: DeltaTable
-    version: int
-    identity: str
-    columns: tuple[Member, ...]
-    files: Mapping[str, int | None]  # absolute path: rows, where the log tells
-    sizes: Mapping[str, int]
+    root: str
+    disk: Disk
+    log: LogState
+
+    @property
+    def version(self) -> int:
+        return self.log.version
+
+    @property
+    def identity(self) -> str:
+        return str(self.log.metadata["id"])
+
+    @property
+    def files(self) -> Mapping[str, DataFile]:
+        return self.log.files
+
+    @cached_property
+    def schema(self) -> StructType:
+        return StructType.fromJson(json.loads(self.log.metadata["schemaString"]))
+
+    @cached_property
+    def columns(self) -> tuple[Member, ...]:
+        return tuple(Member(f.name, type_of(f.dataType)) for f in self.schema.fields)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """How columns are found in files: by their own names, by other names, or by numbers."""
+        mode = self.log.configuration.get("delta.columnMapping.mode", "none")
+        if mode not in ("none", "name", "id"):
+            raise UnsupportedError(f"the Delta table {self.root} maps columns by {mode!r}", hint=NATIVE)
+        fields = [field_in_files(f, mode) for f in self.schema.fields]
+        names = {f.name: stored.name for f, stored in zip(self.schema.fields, fields, strict=True)}
+        partitions = frozenset(names[n] for n in self.log.metadata.get("partitionColumns") or ())
+        return Layout(tuple(names), StructType(fields), partitions, mode == "id")
 
     @property
     def rows(self) -> int | None:
         """How many rows there are, where the log tells."""
-        counts = list(self.files.values())
+        counts = [f.live for f in self.files.values()]
         return None if None in counts else sum(c or 0 for c in counts)
 
     @property
-    def has_feed(self) -> bool:
-        return self.table.metadata().configuration.get("delta.enableChangeDataFeed", "false") == "true"
+    def bytes(self) -> int:
+        return sum(f.bytes for f in self.files.values())
 
-    def list(self, paths: set[str]) -> list[File]:
-        return [File(p, self.sizes[p]) for p in sorted(paths)]
+    def count_rows(self) -> int:
+        """How many rows there are; files of which the log does not tell are asked."""
+        found = 0
+        for file in self.files.values():
+            if file.rows is None:
+                data = pyarrow.BufferReader(self.disk.map(file.path))
+                file = replace(file, rows=pyarrow.parquet.read_metadata(data).num_rows)
+            found += file.live or 0
+        return found
 
+    @property
+    def named(self) -> str:
+        return f"version {self.version}"
 
-def opened(path: str, version: int | None = None) -> State:
-    """A Delta table at a version, or at its newest."""
-    if not DeltaTable.is_deltatable(path):
-        raise StorageError(f"{path} is not a Delta table")
-    try:
-        table = DeltaTable(path, version=version)
-        require_readable(path, table)
-        metadata = table.metadata()
-        actions = pyarrow.table(table.get_add_actions(flatten=True))
-        schema = StructType.fromJson(json.loads(table.schema().to_json()))
-    except UnsupportedError:
-        raise
-    except BaseException as problem:
-        # Where its own code breaks, the package raises what is no Exception.
-        if not isinstance(problem, Exception) and type(problem).__name__ != "PanicException":
-            raise
-        if "Unsupported" in str(problem) or "physicalName" in str(problem):
-            raise UnsupportedError(
-                f"the Delta table {path} cannot be read rightly: {problem}", hint=NATIVE
-            ) from problem
-        which = "" if version is None else f"version {version} of "
-        raise StorageError(f"{which}the Delta table {path} cannot be read: {problem}") from problem
-    paths = [absolute(path, p) for p in actions.column("path").to_pylist()]
-    require_named_folders(path, metadata.partition_columns, actions, paths)
-    return State(
-        table,
-        table.version(),
-        str(metadata.id),
-        tuple(Member(f.name, type_of(f.dataType)) for f in schema.fields),
-        dict(zip(paths, actions.column("num_records").to_pylist(), strict=True)),
-        dict(zip(paths, actions.column("size_bytes").to_pylist(), strict=True)),
-    )
+    def marks(self, path: str) -> object:
+        vector = self.files[path].vector
+        return None if vector is None else vector.unique
+
+    def find_deleted(self, path: str) -> BitMap64 | None:
+        return self.find_deleted_in(self.files[path])
+
+    def find_deleted_in(self, file: DataFile) -> BitMap64 | None:
+        """The positions of deleted rows of a file, of this version or another one."""
+        return None if file.vector is None else read_vector(self.root, file.vector, self.disk.read)
+
+    def piece(self, path: str, sign: int = 1) -> Piece:
+        return self.piece_of(self.files[path], sign)
+
+    def piece_of(self, file: DataFile, sign: int) -> Piece:
+        return Piece(file.path, file.bytes, sign, file.partition, self.find_deleted_in(file))
 
 
-def absolute(root: str, path: str) -> str:
-    """The path of a file that the log mentions: percent-encoded, relative to the table or a whole address."""
-    decoded = unquote(path.removeprefix("file://"))
-    return decoded if decoded.startswith("/") else os.path.join(root, decoded)
+def field_in_files(f: StructField, mode: str) -> StructField:
+    """A column as files have it: under the name and number that the table's metadata say, inside of it too."""
+    if mode == "none":
+        return StructField(f.name, f.dataType)
+    about = f.metadata or {}
+    if PHYSICAL not in about:
+        raise UnsupportedError(
+            f"the column {f.name} has no name in files, though columns are mapped", hint=NATIVE
+        )
+    own = {FIELD_ID: about[ID]} if mode == "id" else None
+    return StructField(about[PHYSICAL], type_in_files(f.dataType, mode), metadata=own)
 
 
-def require_named_folders(root: str, columns: list[str], actions: pyarrow.Table, paths: list[str]) -> None:
-    """Refuse a partitioned table whose folders do not bear the values of its partition columns: Spark reads those."""
-    for column in columns:
-        values = actions.column(f"partition.{column}").combine_chunks()
-        named = [folder_value(os.path.relpath(path, root), column) for path in paths]
-        try:
-            agrees = pyarrow.array(named, pyarrow.string()).cast(values.type).equals(values)
-        except pyarrow.ArrowException:
-            agrees = False
-        if not agrees:
-            raise UnsupportedError(
-                f"the folders of the Delta table {root} do not bear the values of its partition column {column}",
-                hint=NATIVE,
+def type_in_files(t: DataType, mode: str) -> DataType:
+    match t:
+        case StructType():
+            return StructType([field_in_files(f, mode) for f in t.fields])
+        case ArrayType():
+            return ArrayType(type_in_files(t.elementType, mode), t.containsNull)
+        case MapType():
+            return MapType(
+                type_in_files(t.keyType, mode), type_in_files(t.valueType, mode), t.valueContainsNull
             )
+        case _:
+            return t
 
 
-def folder_value(path: str, column: str) -> str | None:
-    """The value that the folders of a file give a column.
-
-    >>> folder_value("day=2024-01-01/k=a%20b/x.parquet", "k")
-    'a b'
-    """
-    for part in path.split(os.sep)[:-1]:
-        name, _, value = part.partition("=")
-        if unquote(name).lower() == column.lower():
-            return None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value)
-    return ""
+def require_readable(root: str, log: LogState) -> None:
+    """Refuse a table that has a feature which is not known here."""
+    least = log.protocol.get("minReaderVersion", 1)
+    if least > READER_VERSION:
+        raise UnsupportedError(f"the Delta table {root} wants readers of version {least}", hint=NATIVE)
+    for feature in sorted(set(log.protocol.get("readerFeatures") or ()) - READABLE):
+        raise UnsupportedError(
+            f"the Delta table {root} uses the reader feature {feature}, which is not known here", hint=NATIVE
+        )
 
 
-def delta_columns(path: str) -> tuple[Member, ...]:
-    return opened(path).columns
+def open_table(engine: Engine, path: str, version: int | None = None) -> DeltaState:
+    """A Delta table at a version, or at its newest."""
+    return open_on(source_disk(engine.folder, path), path, version)
+
+
+def open_on(disk: Disk, path: str, version: int | None = None) -> DeltaState:
+    try:
+        log = replay_log(disk, path, version)
+    except (MissingVersionError, NotDeltaError):
+        raise
+    except StorageError as problem:
+        which = "" if version is None else f"version {version} of "
+        raise StorageError(f"{which}the Delta table {path} cannot be read: {problem.message}") from problem
+    require_readable(path, log)
+    state = DeltaState(path, disk, log)
+    _ = state.layout  # refuses columns that cannot be found in files
+    return state
+
+
+def delta_columns(engine: Engine, path: str) -> tuple[Member, ...]:
+    return open_table(engine, path).columns
+
+
+def cursor_of(now: DeltaState) -> dict[str, Any]:
+    return {"version": now.version, "table": now.identity}
 
 
 def delta_change(engine: Engine, source: Source, cursor: Cursor, held: Store, full: bool) -> Change:
-    now = opened(source.place)
-    reached = {"version": now.version, "table": now.identity}
+    now = open_table(engine, source.place)
     before: int | None = cursor.get("version")
+    if before is None and source.kept == "reference":
+        return Change(cursor_of(now), "all rows, by reference", refer(source, now), refer(source, now))
     if before is None or full:
-        return compared(engine, source, now, reached, held, "all files against all rows")
+        return compare_table(engine, source, now, held, "all files against all rows")
     if cursor.get("table", now.identity) != now.identity or now.version < before:
-        return compared(
-            engine, source, now, reached, held, "the table was made anew: all files against all rows"
+        return compare_table(
+            engine, source, now, held, "the table was created again: all files against all rows"
         )
     if before == now.version:
-        return Change(reached, "nothing new")
+        return Change(cursor_of(now), "nothing new", whole=refer(source, now))
     try:
-        then = opened(source.place, before)
+        then = open_table(engine, source.place, before)
     except StorageError as problem:
         raise StorageError(f"{source.name}: {problem.message}", hint=way_out(source)) from problem
+    if not same_columns(source, then, now):
+        return compare_table(engine, source, now, held, "columns were replaced: all files against all rows")
     why = ""
-    if now.has_feed and then.has_feed:
-        found = feed_change(engine, source, now.table, before, now.version, then.rows, now.rows)
-        if not isinstance(found, str):
-            return Change(reached, f"the change feed of versions {before + 1} to {now.version}", found)
-        why = f" ({found})"
-    gone = set(then.files) - set(now.files)
-    missing = [f for f in gone if not os.path.exists(f)]
-    if missing:
-        raise StorageError(
-            f"{source.name}: the Delta table {source.place} has been vacuumed since version {before}: "
-            f"{len(missing)} files that are needed to find what has changed are gone",
-            hint=way_out(source),
-        )
-    come = now.list(set(now.files) - set(then.files))
-    segment = difference(engine, source, source.place, come, then.list(gone))
-    return Change(reached, f"the files of versions {before} and {now.version}{why}", segment)
+    found = feed_change(engine, source, then, now)
+    if isinstance(found, str):
+        why = f" ({found})" if found else ""
+    elif found is not None:
+        reason = f"the change feed of versions {before + 1} to {now.version}"
+        return Change(cursor_of(now), reason, found, refer(source, now))
+    segment = load_rows(engine, source, now.disk, file_difference(source, then, now))
+    reason = f"the files of versions {before} and {now.version}{why}"
+    return Change(cursor_of(now), reason, segment, refer(source, now))
 
 
-def compared(engine: Engine, source: Source, now: State, reached: Cursor, held: Store, reason: str) -> Change:
-    files = now.list(set(now.files))
-    return Change(reached, reason, difference(engine, source, source.place, files, held=held))
+def refer(source: Source, now: DeltaState) -> Segment:
+    """All rows of the table as it is now, by reference."""
+    return reference(source, cursor_of(now), now.count_rows() if source.kept == "reference" else 0, now.bytes)
+
+
+def compare_table(engine: Engine, source: Source, now: DeltaState, held: Store, reason: str) -> Change:
+    """All rows of the table now, minus all rows that are held."""
+    return compare_with_held(
+        engine, source, Change(cursor_of(now), reason, whole=refer(source, now)), now, held
+    )

@@ -18,12 +18,14 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
 from evercurrent.data.types import Member
-from evercurrent.engine.spark.engine import Engine
+from evercurrent.engine.spark.engine import Engine, fits_driver
 from evercurrent.engine.spark.sources.nodes import File, Source
+from evercurrent.engine.spark.storage.entry_reader import plain_keys
 from evercurrent.engine.spark.storage.file_schema import W, row_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.store_names import scratch_store, table_store
 from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.subtraction import negate
 from evercurrent.engine.spark.translate.types import arrow_schema, spark_type
 from evercurrent.engine.spark.translate.zeros import one_zero
 from evercurrent.errors import StorageError
@@ -61,7 +63,7 @@ def load_frame(engine: Engine, source: Source, frame: DataFrame, sign: int, byte
         said = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         raise StorageError(
             f"{source.name}: the files of {source.place} cannot be read as ({describe_columns(source.columns)}): {said}",
-            hint="nothing was changed; if a column has another type now, declare the source anew",
+            hint="nothing was changed; if a column has another type now, declare the source again",
         ) from problem
 
 
@@ -69,15 +71,12 @@ def describe_columns(columns: Sequence[Member]) -> str:
     return ", ".join(f"{c.name} {c.type}" for c in columns)
 
 
-def held_rows(engine: Engine, source: Source, held: Store) -> Segment:
+def read_held_rows(engine: Engine, source: Source, held: Store) -> Segment:
     """All rows that we hold of a source, to be taken off."""
     if not held.segments:
         return EMPTY
-    context = engine.job_context(held.rows)
     schema = row_schema([c.type for c in source.columns])
-    name = scratch_store(source.name, "held")
-    negative = context.read(schema, held.segments).withColumn(W, -F.col(W))
-    return context.collect({name: negative})[name]
+    return negate(engine, scratch_store(source.name, "held"), held, schema)
 
 
 def of_arrow(engine: Engine, source: Source, table: pyarrow.Table, weights: Any) -> Segment:
@@ -102,8 +101,11 @@ def total(engine: Engine, source: Source, *parts: Segment) -> Segment:
     there = tuple(p for p in parts if p.rows)
     if not there:
         return EMPTY
-    schema = row_schema([c.type for c in source.columns])
-    return engine.merged(table_store(source.name), Store(there), schema)
+    types = [c.type for c in source.columns]
+    schema, store = row_schema(types), Store((), there)
+    if not plain_keys(schema) and fits_driver(store) and engine.strategy != "spark":
+        return engine.write_rows(table_store(source.name), types, engine.rows(store, types))
+    return engine.merge_segments(table_store(source.name), store, schema)
 
 
 def difference(
@@ -121,4 +123,4 @@ def difference(
         if files:
             frame = read_files(engine, source, root, files, schema)
             parts.append(load_frame(engine, source, frame, sign, sum(f.bytes for f in files)))
-    return total(engine, source, *parts, held_rows(engine, source, held or Store()))
+    return total(engine, source, *parts, read_held_rows(engine, source, held or Store()))

@@ -1,11 +1,8 @@
 """Iceberg tables, by the difference of two snapshots' files, through the package `pyiceberg`.
 
-    now - then = rows of the files that only `now` has - rows of the files that only `then` has
-
-Spark reads the files by the ids that Iceberg gives columns, so a column that was renamed or whose place was taken by
-another is what the table says it is. A snapshot with delete files (merge on read) is refused: its rows are not simply
-those of its files. A table is found in a catalog that `pyiceberg` knows, or in a folder with a version hint; a folder
-without one does not say which of its metadata is committed.
+Files are read by the ids that Iceberg gives columns, so a column that was renamed or whose place was taken by another is what
+the table says it is. What delete files delete is left out (`iceberg_deletes`). A table is found in a catalog that `pyiceberg`
+knows, or in a folder with a version hint; a folder without one does not say which of its metadata is committed.
 """
 
 from __future__ import annotations
@@ -16,12 +13,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pyroaring import BitMap64
 from pyspark.sql import types as spark
 
 from evercurrent.data.types import Member
 from evercurrent.engine.spark.engine import Engine
-from evercurrent.engine.spark.sources.difference import difference
-from evercurrent.engine.spark.sources.nodes import Change, Cursor, File, Source, way_out
+from evercurrent.engine.spark.sources.file_difference import compare_with_held, file_difference
+from evercurrent.engine.spark.sources.iceberg_deletes import DeleteFile, positions_deleted
+from evercurrent.engine.spark.sources.nodes import Change, Cursor, Source, way_out
+from evercurrent.engine.spark.sources.origins import reference
+from evercurrent.engine.spark.sources.pieces import Layout, Piece, plain_path
+from evercurrent.engine.spark.sources.places import source_disk
+from evercurrent.engine.spark.sources.reading import load_rows
+from evercurrent.engine.spark.storage.disk import Disk
+from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.translate.types import type_of
 from evercurrent.errors import QueryError, StorageError, UnsupportedError
@@ -41,17 +46,47 @@ SIMPLE: Mapping[str, spark.DataType] = {
 
 
 @dataclass(frozen=True)
-class State:
+class IcebergFile:
+    """A data file: its address as the table names it, and the files that may delete rows of it."""
+
+    raw: str
+    bytes: int
+    rows: int
+    deletes: tuple[DeleteFile, ...] = ()
+
+
+@dataclass(frozen=True)
+class IcebergState:
     """An Iceberg table at one snapshot; `snapshot` is None while it has none."""
 
+    disk: Disk
     snapshot: int | None
     identity: str
-    schema: spark.StructType
+    layout: Layout
     ids: Mapping[str, int]
-    files: Mapping[str, int]
+    files: Mapping[str, IcebergFile]
 
-    def list(self, paths: set[str]) -> list[File]:
-        return [File(p, self.files[p]) for p in sorted(paths)]
+    @property
+    def named(self) -> str:
+        return f"snapshot {self.snapshot}"
+
+    @property
+    def bytes(self) -> int:
+        return sum(f.bytes for f in self.files.values())
+
+    def count_rows(self) -> int:
+        """How many rows there are."""
+        return sum(f.rows - len(self.find_deleted(p) or ()) for p, f in self.files.items())
+
+    def marks(self, path: str) -> object:
+        return self.files[path].deletes
+
+    def find_deleted(self, path: str) -> BitMap64 | None:
+        file = self.files[path]
+        return positions_deleted(path, file.raw, file.deletes, self.disk.map) if file.deletes else None
+
+    def piece(self, path: str, sign: int = 1) -> Piece:
+        return Piece(path, self.files[path].bytes, sign, skipped=self.find_deleted(path))
 
 
 def require_options(options: Mapping[str, str]) -> None:
@@ -69,7 +104,7 @@ def require_options(options: Mapping[str, str]) -> None:
             )
 
 
-def loaded_table(source: Source) -> Any:
+def load_table(source: Source) -> Any:
     try:
         from pyiceberg.catalog import load_catalog
         from pyiceberg.table import StaticTable
@@ -94,39 +129,71 @@ def loaded_table(source: Source) -> Any:
         ) from problem
 
 
-def opened(source: Source, snapshot: int | None = None) -> State:
+def open_table(
+    engine: Engine, source: Source, snapshot: int | None = None, identity: str | None = None
+) -> IcebergState:
     """The table at a snapshot, or at its present one; its columns are the present ones in any case."""
-    table = loaded_table(source)
+    table = load_table(source)
+    own = str(table.metadata.table_uuid)
+    if identity is not None and identity != own:
+        raise StorageError(f"the Iceberg table {source.place} was created again")
     current = table.current_snapshot()
     chosen = snapshot if snapshot is not None else (current.snapshot_id if current else None)
-    files = {}
+    files: dict[str, IcebergFile] = {}
     if chosen is not None:
-        if table.metadata.snapshot_by_id(chosen) is None:
+        found = table.metadata.snapshot_by_id(chosen)
+        if found is None:
             # The package would say that an unknown snapshot has no files.
             raise StorageError(f"the snapshot {chosen} of the Iceberg table {source.place} has expired")
         try:
-            tasks = list(table.scan(snapshot_id=chosen).plan_files())
+            files = plan_files(source, table, found)
+        except UnsupportedError:
+            raise
         except Exception as problem:
             raise StorageError(
                 f"the snapshot {chosen} of the Iceberg table {source.place} cannot be read: {problem}"
             ) from problem
-        for task in tasks:
-            if task.delete_files:
-                raise UnsupportedError(
-                    f"the Iceberg table {source.place} has delete files (merge on read), "
-                    "which cannot be read rightly by reading its files",
-                    hint="compact it (rewrite_data_files), or serve it by a session with a reader of its own: "
-                    "db.source(name, table=...)",
-                )
-            if str(task.file.file_format.value).upper() != "PARQUET":
-                raise UnsupportedError(
-                    f"the Iceberg table {source.place} has files of format {task.file.file_format.value}; "
-                    "only Parquet can be read"
-                )
-            files[task.file.file_path.removeprefix("file://")] = task.file.file_size_in_bytes
     fields = table.schema().fields
+    for f in fields:
+        if getattr(f, "initial_default", None) is not None:
+            raise UnsupportedError(
+                f"the column {f.name} of the Iceberg table {source.place} has a default for old rows"
+            )
     schema = spark.StructType([field_of(source, f) for f in fields])
-    return State(chosen, str(table.metadata.table_uuid), schema, {f.name: f.field_id for f in fields}, files)
+    layout = Layout(tuple(f.name for f in fields), schema, by_id=True)
+    disk = source_disk(engine.folder, plain_path(table.metadata.location))
+    return IcebergState(disk, chosen, own, layout, {f.name: f.field_id for f in fields}, files)
+
+
+def plan_files(source: Source, table: Any, snapshot: Any) -> dict[str, IcebergFile]:
+    """The data files of a snapshot, each with the files that may delete rows of it."""
+    data: list[tuple[Any, int, object]] = []
+    deletes: list[DeleteFile] = []
+    for manifest in snapshot.manifests(table.io):
+        unpartitioned = not table.metadata.specs()[manifest.partition_spec_id].fields
+        for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True):
+            file, sequence = entry.data_file, entry.sequence_number or 0
+            kind, format = file.content.name, str(file.file_format.value).upper()
+            where: object = (manifest.partition_spec_id, repr(file.partition))
+            if format not in ("PARQUET", "PUFFIN"):
+                raise UnsupportedError(
+                    f"the Iceberg table {source.place} has files of format {format}; only Parquet can be read"
+                )
+            if kind == "DATA":
+                data.append((file, sequence, where))
+            elif kind == "EQUALITY_DELETES":
+                over = None if unpartitioned else where
+                fields = tuple(file.equality_ids or ())
+                deletes.append(DeleteFile(plain_path(file.file_path), "equality", sequence, over, fields))
+            else:
+                way = "vector" if format == "PUFFIN" else "positions"
+                deletes.append(DeleteFile(plain_path(file.file_path), way, sequence, where))
+    found = {}
+    for file, sequence, where in data:
+        own = tuple(d for d in deletes if d.applies(sequence, where))
+        path = plain_path(file.file_path)
+        found[path] = IcebergFile(file.file_path, file.file_size_in_bytes, file.record_count, own)
+    return found
 
 
 def field_of(source: Source, f: Any) -> spark.StructField:
@@ -158,36 +225,37 @@ def spark_of(source: Source, name: str, t: Any) -> spark.DataType:
             )
 
 
-def iceberg_columns(source: Source) -> tuple[Member, ...]:
-    return tuple(Member(f.name, type_of(f.dataType)) for f in opened(source).schema.fields)
+def iceberg_columns(engine: Engine, source: Source) -> tuple[Member, ...]:
+    return tuple(Member(f.name, type_of(f.dataType)) for f in open_table(engine, source).layout.schema.fields)
+
+
+def cursor_of(now: IcebergState) -> dict[str, Any]:
+    return {"snapshot": now.snapshot, "table": now.identity, "ids": dict(now.ids)}
+
+
+def refer(source: Source, now: IcebergState) -> Segment:
+    """All rows of the table as it is now, by reference."""
+    return reference(source, cursor_of(now), now.count_rows() if source.kept == "reference" else 0, now.bytes)
 
 
 def iceberg_change(engine: Engine, source: Source, cursor: Cursor, held: Store, full: bool) -> Change:
-    now = opened(source)
-    reached = {"snapshot": now.snapshot, "table": now.identity, "ids": dict(now.ids)}
+    now = open_table(engine, source)
     before = cursor.get("snapshot")
-    engine.session.conf.set("spark.sql.parquet.fieldId.read.enabled", "true")
-    root = os.path.commonpath([os.path.dirname(f) for f in now.files]) if now.files else "/"
-    taken = any(now.ids.get(name, i) != i for name, i in cursor.get("ids", {}).items())
-    if before is None or full or taken or cursor.get("table") != now.identity:
-        if before is None and now.snapshot is None and not full:
-            return Change(reached, "nothing new")
-        reason = "all files against all rows"
-        files = now.list(set(now.files))
-        return Change(reached, reason, difference(engine, source, root, files, held=held, schema=now.schema))
+    replaced = any(now.ids.get(name, i) != i for name, i in cursor.get("ids", {}).items())
+    if before is None and not full:
+        if now.snapshot is None:
+            return Change(cursor_of(now), "nothing new")
+        if source.kept == "reference":
+            return Change(cursor_of(now), "all rows, by reference", refer(source, now), refer(source, now))
+    if before is None or full or replaced or cursor.get("table") != now.identity:
+        change = Change(cursor_of(now), "all files against all rows", whole=refer(source, now))
+        return compare_with_held(engine, source, change, now, held)
     if before == now.snapshot:
-        return Change(reached, "nothing new")
+        return Change(cursor_of(now), "nothing new", whole=refer(source, now))
     try:
-        then = opened(source, before)
+        then = open_table(engine, source, before)
     except StorageError as problem:
         raise StorageError(f"{source.name}: {problem.message}", hint=way_out(source)) from problem
-    gone = set(then.files) - set(now.files)
-    if any(not os.path.exists(f) for f in gone):
-        raise StorageError(
-            f"{source.name}: files of snapshot {before} of the Iceberg table {source.place} are gone",
-            hint=way_out(source),
-        )
-    root = os.path.commonpath([os.path.dirname(f) for f in (*now.files, *gone)] or ["/"])
-    come = now.list(set(now.files) - set(then.files))
-    segment = difference(engine, source, root, come, then.list(gone), schema=now.schema)
-    return Change(reached, f"the files of snapshots {before} and {now.snapshot}", segment)
+    segment = load_rows(engine, source, now.disk, file_difference(source, then, now))
+    reason = f"the files of snapshots {before} and {now.snapshot}"
+    return Change(cursor_of(now), reason, segment, refer(source, now))

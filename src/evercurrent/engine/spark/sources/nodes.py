@@ -1,4 +1,4 @@
-"""What a source is, and what looking at it gives."""
+"""What a source is, and what looking at it returns."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from typing import Any, Literal, get_args
 
 from evercurrent.data.types import Member
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.errors import StorageError
 
-Format = Literal["delta", "parquet", "iceberg", "table"]
+Format = Literal["delta", "parquet", "iceberg", "files", "table"]
 FORMATS: tuple[str, ...] = get_args(Format)
+
+Kept = Literal["copy", "reference"]
+"""Whether the rows of a source are in the warehouse too, or are read where they are, at the version that was reached."""
 
 Cursor = Mapping[str, Any]
 """How far we have looked: kept in every version as JSON, and of a shape that only its format knows."""
@@ -25,6 +29,7 @@ class Source:
     place: str
     columns: tuple[Member, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+    kept: Kept = "copy"
 
 
 @dataclass(frozen=True, order=True)
@@ -37,13 +42,21 @@ class File:
 
 @dataclass(frozen=True)
 class Change:
-    """What came and what went, how far we have looked, and how we found out."""
+    """What came and what went, how far we have looked, and how we found out. `whole`: all rows there, by reference."""
 
     cursor: Cursor
     reason: str
     segment: Segment = EMPTY
+    whole: Segment | None = None
+    lost: bool = False  # what was there before is not told any more: what depends on it is filled again
+
+
+class LostHistoryError(StorageError):
+    """A source no longer tells the version that was reached."""
 
 
 def way_out(source: Source) -> str:
     """What to do where a history is gone."""
+    if source.kept == "reference":
+        return f"db.refresh(full=[{source.name!r}]) goes on from its present version, and fills the views over it again"
     return f"db.refresh(full=[{source.name!r}]) compares the whole table instead"

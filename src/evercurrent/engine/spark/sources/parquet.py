@@ -15,9 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evercurrent.data.types import Member
+from evercurrent.engine.spark.doors.door import door_of
 from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.sources.difference import difference
 from evercurrent.engine.spark.sources.nodes import Change, Cursor, File, Source
+from evercurrent.engine.spark.storage.places import SCHEMES
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.translate.types import type_of
 from evercurrent.errors import EvercurrentError, StorageError, UnsupportedError
@@ -32,42 +34,37 @@ def is_local(path: str) -> bool:
 
 
 def parquet_files(engine: Engine, path: str) -> Marks:
-    return local_files(path) if is_local(path) else distant_files(engine, path)
+    return list_marks(engine, path, ".parquet")
 
 
-def counted(relative: str) -> bool:
+def list_marks(engine: Engine, path: str, ending: str) -> Marks:
+    """The files of a folder whose names end so."""
+    return local_files(path, ending) if is_local(path) else distant_files(engine, path, ending)
+
+
+def is_data(relative: str, ending: str) -> bool:
     """Whether a file is one of the data: names that begin with _ or . are for whoever is writing."""
-    return relative.endswith(".parquet") and not any(p.startswith(("_", ".")) for p in relative.split("/"))
+    return relative.endswith(ending) and not any(p.startswith(("_", ".")) for p in relative.split("/"))
 
 
-def local_files(path: str) -> Marks:
+def local_files(path: str, ending: str) -> Marks:
     root = Path(path)
     if not root.is_dir():
         raise StorageError(f"there is no folder {path}")
     found = {}
-    for p in sorted(root.rglob("*.parquet")):
+    for p in sorted(root.rglob(f"*{ending}")):
         relative = p.relative_to(root).as_posix()
-        if counted(relative):
+        if is_data(relative, ending) and p.is_file():
             status = p.stat()
             found[relative] = [status.st_size, status.st_mtime_ns, status.st_ino]
     return found
 
 
-def distant_files(engine: Engine, path: str) -> Marks:
+def distant_files(engine: Engine, path: str, ending: str) -> Marks:
     """The files of a folder on a file system that Hadoop's clients know: hdfs, s3a, abfss, viewfs, ..."""
-    session = engine.session
     try:
-        place = session._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
-        system = place.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
-        root = system.makeQualified(place).toString().rstrip("/") + "/"
-        listed = system.listFiles(place, True)
-        found = {}
-        while listed.hasNext():
-            status = listed.next()
-            relative = status.getPath().toString().removeprefix(root)
-            if counted(relative):
-                found[relative] = [status.getLen(), status.getModificationTime()]
-        return dict(sorted(found.items()))
+        found = door_of(engine.session).list_files(path)
+        return {name: found[name] for name in sorted(found) if is_data(name, ending)}
     except Exception as problem:
         said = next(
             (line for line in str(problem).splitlines() if "Exception" in line), type(problem).__name__
@@ -78,11 +75,11 @@ def distant_files(engine: Engine, path: str) -> Marks:
         ) from problem
 
 
-def listed(path: str, marks: Marks, names: Sequence[str]) -> list[File]:
+def list_files(path: str, marks: Marks, names: Sequence[str]) -> list[File]:
     return [File(f"{path.rstrip('/')}/{name}", marks[name][0]) for name in names]
 
 
-def merged_columns(engine: Engine, path: str, files: Sequence[File]) -> tuple[Member, ...]:
+def merge_columns(engine: Engine, path: str, files: Sequence[File]) -> tuple[Member, ...]:
     """The columns of files together."""
     if not files:
         raise StorageError(f"there are no Parquet files in {path}")
@@ -109,7 +106,7 @@ def parquet_columns(engine: Engine, path: str, cursor: Cursor) -> tuple[tuple[Me
     names = [n for n in marks if not kept or n not in known]
     if not names and known:
         return (), False
-    return merged_columns(engine, path, listed(path, marks, names)), not kept
+    return merge_columns(engine, path, list_files(path, marks, names)), not kept
 
 
 def parquet_change(engine: Engine, source: Source, cursor: Cursor, held: Store, full: bool) -> Change:
@@ -120,7 +117,7 @@ def parquet_change(engine: Engine, source: Source, cursor: Cursor, held: Store, 
         return Change(reached, "nothing new")
     kept = all(marks.get(name) == mark for name, mark in known.items())
     names = [n for n in marks if not kept or full or n not in known]
-    files = listed(source.place, marks, names)
+    files = list_files(source.place, marks, names)
     if kept and not full:
         return Change(reached, f"{len(files)} new files", difference(engine, source, source.place, files))
     return Change(
@@ -137,10 +134,13 @@ def require_place(path: str, format: str) -> str:
         text = "/" + text.removeprefix("file:").lstrip("/")
     if is_local(text):
         return os.path.abspath(text)
-    if format != "parquet":
+    scheme = text.split(":")[0].lower()
+    if format == "delta" and scheme in SCHEMES:
+        return f"{SCHEMES[scheme]}:{text.split(':', 1)[1].rstrip('/')}"
+    if format not in ("parquet", "files"):
         raise UnsupportedError(
-            f"a source of format {format} at {text.split(':')[0]}: cannot be read yet: "
-            "its log is read by the driver, from a file system that driver and executors share",
+            f"a source of format {format} at {scheme}: cannot be read yet: "
+            "its log is read by the driver, from a disk or an object store",
             hint="mount it, or name it as a table of the session's catalog: db.source(name, table=...)",
         )
     return text.rstrip("/")

@@ -11,6 +11,7 @@ The last is what one can do for a view, a foreign table or a temporary one; the 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
@@ -22,14 +23,14 @@ from evercurrent.data.types import Member
 from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.intake.frames import take_in
 from evercurrent.engine.spark.sources.delta import delta_change, delta_columns
-from evercurrent.engine.spark.sources.difference import difference, held_rows, total
+from evercurrent.engine.spark.sources.difference import difference, read_held_rows, total
 from evercurrent.engine.spark.sources.nodes import Change, Cursor, File, Source
 from evercurrent.engine.spark.sources.parquet import Marks, is_local
 from evercurrent.engine.spark.storage.files import EMPTY
 from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.translate.types import type_of
-from evercurrent.errors import QueryError, UnsupportedError
+from evercurrent.errors import QueryError, StorageError, UnsupportedError
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,7 @@ def describe_table(session: SparkSession, name: str) -> TableDescription:
         # Spark remembers listings of files: what others have written since is not among them.
         session.catalog.refreshTable(name)
         about = {row[0]: row[1] for row in session.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()}
-        provider = str(about.get("Provider", "")).lower()
-        location = unquote(str(about.get("Location", "")).removeprefix("file:"))
-        if location.startswith("//"):
-            location = "/" + location.lstrip("/")
+        provider, location = provider_and_location(about)
         return TableDescription(session.table(name), provider, location)
     except AnalysisException as problem:
         raise QueryError(
@@ -62,15 +60,28 @@ def describe_table(session: SparkSession, name: str) -> TableDescription:
         ) from problem
 
 
-def own_reader(found: TableDescription) -> bool:
+def provider_and_location(about: Mapping[str, Any]) -> tuple[str, str]:
+    """The format and the place of a table, from the lines of DESCRIBE TABLE EXTENDED; each is empty if unknown."""
+    location = unquote(str(about.get("Location", "")).removeprefix("file:"))
+    if location.startswith("//"):
+        location = "/" + location.lstrip("/")
+    return str(about.get("Provider", "")).lower(), location
+
+
+def own_reader(engine: Engine, found: TableDescription) -> bool:
     """Whether we read a Delta table ourselves: it is on a disk that we see, and has no feature that we refuse."""
     if found.provider != "delta" or not found.location or not is_local(found.location):
         return False
     try:
-        delta_columns(found.location)
+        delta_columns(engine, found.location)
     except UnsupportedError:
         return False
     return True
+
+
+def is_delta(engine: Engine, name: str) -> bool:
+    """Whether a table is a Delta table that we read ourselves."""
+    return own_reader(engine, describe_table(engine.home, name))
 
 
 def table_columns(engine: Engine, name: str) -> tuple[Member, ...]:
@@ -79,10 +90,15 @@ def table_columns(engine: Engine, name: str) -> tuple[Member, ...]:
 
 def table_change(engine: Engine, source: Source, cursor: Cursor, held: Store, full: bool) -> Change:
     found = describe_table(engine.home, source.place)
-    if own_reader(found):
+    if own_reader(engine, found):
         at = replace(source, format="delta", place=found.location)
         inner = delta_change(engine, at, cursor if "version" in cursor else {}, held, full)
         return replace(inner, reason=f"Delta: {inner.reason}")
+    if source.kept == "reference":
+        raise StorageError(
+            f"{source.name}: {source.place} is no longer a Delta table that can be read as of a version",
+            hint=f"nothing was changed; DROP TABLE {source.name} CASCADE, then declare the source and its views again",
+        )
     marks = file_marks(found)
     if marks is None:
         return by_content(engine, source, found, {}, held, "the table's content against all rows")
@@ -122,5 +138,5 @@ def by_content(
     known = found.frame.select(*(f"`{there[c.name.lower()]}`" for c in source.columns))
     store = table_store(source.name)
     now = take_in(engine, store, source.name, source.columns, known, False)
-    segment = total(engine, source, now, held_rows(engine, source, held))
+    segment = total(engine, source, now, read_held_rows(engine, source, held))
     return Change(reached, reason, segment if segment.rows else EMPTY)

@@ -35,7 +35,7 @@ from evercurrent.data.types import (
     Timestamp,
     Type,
 )
-from evercurrent.engine.spark.translate.arrow_columns import UNITS, viewed
+from evercurrent.engine.spark.translate.arrow_columns import UNITS, view_as
 
 H = "h"
 SEED = 42
@@ -80,7 +80,7 @@ def digests(types: Sequence[Type], table: pyarrow.Table) -> pyarrow.Array:
     with numpy.errstate(over="ignore"):
         hashes = numpy.full(table.num_rows, SEED, numpy.uint64)
         for t, column in zip(types, columns, strict=True):
-            fresh = folded(t, column, hashes)
+            fresh = fold_column(t, column, hashes)
             if column.null_count:
                 valid = column.is_valid().to_numpy(zero_copy_only=False)
                 hashes = numpy.where(valid, fresh, hashes)
@@ -100,7 +100,7 @@ def null_flags(columns: Sequence[pyarrow.Array], rows: int) -> Hashes:
     return flags
 
 
-def folded(t: Type, column: pyarrow.Array, seeds: Hashes) -> Hashes:
+def fold_column(t: Type, column: pyarrow.Array, seeds: Hashes) -> Hashes:
     """The hashes of a column's values, each with a seed of its own; anything where the value is NULL."""
     match t:
         case Integer(64):
@@ -119,7 +119,7 @@ def folded(t: Type, column: pyarrow.Array, seeds: Hashes) -> Hashes:
         case Decimal(precision) if precision <= LONG_DIGITS:
             return of_long(low_halves(column), seeds)
         case Decimal():
-            return of_bytes(viewed(column, UNITS), seeds, lambda v: big_endian(int(v)))
+            return of_bytes(view_as(column, UNITS), seeds, lambda v: big_endian(int(v)))
         case Float(64):
             return of_long(float_bits(column, numpy.float64).view(numpy.uint64), seeds)
         case Float():
@@ -175,18 +175,18 @@ def of_bytes(column: pyarrow.Array, seeds: Hashes, encode: Callable[[Any], bytes
 def of_long(values: Hashes, seeds: Hashes) -> Hashes:
     """XXH64 of eight bytes."""
     hashes = seeds + P5 + numpy.uint64(8)
-    hashes ^= rotated(values * P2, 31) * P1
-    return avalanche(rotated(hashes, 27) * P1 + P4)
+    hashes ^= rotate(values * P2, 31) * P1
+    return avalanche(rotate(hashes, 27) * P1 + P4)
 
 
 def of_int(values: Hashes, seeds: Hashes) -> Hashes:
     """XXH64 of four bytes."""
     hashes = seeds + P5 + numpy.uint64(4)
     hashes ^= values * P1
-    return avalanche(rotated(hashes, 23) * P2 + P3)
+    return avalanche(rotate(hashes, 23) * P2 + P3)
 
 
-def rotated(values: Hashes, bits: int) -> Hashes:
+def rotate(values: Hashes, bits: int) -> Hashes:
     return (values << numpy.uint64(bits)) | (values >> numpy.uint64(64 - bits))
 
 

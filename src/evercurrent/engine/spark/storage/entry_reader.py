@@ -7,8 +7,9 @@ read once stay in memory (up to `CACHE_BYTES`, oldest out first).
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial, wraps
 from operator import itemgetter
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -20,16 +21,18 @@ from pyspark.sql.types import StructType
 from evercurrent.data.types import Array, Decimal, Float, Map, Struct, Type
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.storage.digests import H, digests
-from evercurrent.engine.spark.storage.file_schema import W, added, row_schema
+from evercurrent.engine.spark.storage.file_schema import W, is_added, row_schema
 from evercurrent.engine.spark.storage.files import Folder, Segment
 from evercurrent.engine.spark.storage.lookup import Footer, Wanted, among, find, find_in, only
 from evercurrent.engine.spark.storage.mapped_copy import Copy, DamagedCopyError
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.engine.spark.translate.arrow_columns import decoded
+from evercurrent.engine.spark.translate.arrow_columns import arrow_to_values
 from evercurrent.engine.spark.translate.types import arrow_schema, plain
 
 CACHE_BYTES = 256 * 1024 * 1024
 CACHE_ROWS = 300_000
+BATCH_BYTES = 512 * 1024 * 1024
+"""So many bytes of entries, as Arrow has them, may become Python values in one transaction; those take about four times as much."""
 FOOTERS = 5_000
 STRAYS = 5_000
 """More rows than this that come along with the asked ones are left out before they become Python values."""
@@ -49,18 +52,19 @@ def past_damaged_copies(
     """Read again without a mapped copy that turns out to be damaged."""
 
     @wraps(read)
-    def retried(reader: EntryReader, /, *args: P.args, **options: P.kwargs) -> T:
+    def retry(reader: EntryReader, /, *args: P.args, **options: P.kwargs) -> T:
         while True:
             try:
                 return read(reader, *args, **options)
             except DamagedCopyError as problem:
                 reader.drop_copy(problem)
 
-    return retried
+    return retry
 
 
 class EntryReader:
-    """Reads stores of one warehouse. `budget`: how many entries may become Python values in one transaction."""
+    """Reads stores of one warehouse. `budget` and `byte_budget`: how many entries may become Python values in one transaction,
+    and how many bytes these may take as Arrow has them."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
@@ -73,6 +77,11 @@ class EntryReader:
         self.read_bytes = 0
         self.marked = 0  # how much had been read when a change began
         self.budget = 0
+        self.byte_budget = BATCH_BYTES
+
+    def allow(self, entries: int, most_bytes: int = BATCH_BYTES) -> None:
+        """Set how many entries, and how many bytes of them, may become Python values from here on."""
+        self.budget, self.byte_budget = entries, most_bytes
 
     def table(self, file: str, schema: pyarrow.Schema) -> pyarrow.Table:
         """The columns of a file, of which those that were asked for before are in memory."""
@@ -81,7 +90,7 @@ class EntryReader:
             self.cache.move_to_end(file)
             return found.select(schema.names)
         more = [] if found is None else [f for f in found.schema if f.name not in schema.names]
-        table = self.loaded(file, pyarrow.schema([*schema, *more]))
+        table = self.load(file, pyarrow.schema([*schema, *more]))
         self._cache(file, table)
         return table.select(schema.names)
 
@@ -94,7 +103,7 @@ class EntryReader:
             _, old = self.cache.popitem(last=False)
             self.cached -= old.nbytes
 
-    def loaded(self, file: str, schema: pyarrow.Schema) -> pyarrow.Table:
+    def load(self, file: str, schema: pyarrow.Schema) -> pyarrow.Table:
         table = self.folder.parquet(file, schema.names).select(schema.names).cast(schema)
         marks = self.folder.disk.marks(self.folder.path(file))
         self.read_bytes += 0 if marks is None else marks[0]
@@ -120,17 +129,34 @@ class EntryReader:
                 columns.append(Wanted.of(arrow.field(i).name, values, arrow.field(i).type))
         result: list[tuple[Any, ...]] = []
         for segment in store.segments:
-            for file in segment.files:
+            for file in segment.find_holding(columns):
                 if columns:
-                    found = self._chosen(file, segment, arrow, columns)
+                    found = self.choose_rows(file, segment, arrow, columns)
                     if wanted is not None and len(columns) > 1 and found.num_rows > STRAYS + 2 * len(wanted):
                         found = among(found, together(key, wanted, types, arrow))
                     result += self._decode(found, types)
                 else:
                     result += self._whole(file, arrow, types)
+            for origin in segment.origins:
+                result += self._decode(self.elsewhere(origin, arrow, columns, self.budget), types)
         return result
 
-    def picked(
+    def elsewhere(
+        self, origin: str, schema: pyarrow.Schema, wanted: Sequence[Wanted] = (), most: int = sys.maxsize
+    ) -> pyarrow.Table:
+        """Rows that lie in a source; `TooLarge` if they are more than `most`."""
+        table = self.folder.origins.table(origin, schema, wanted, most)
+        self.read_bytes += table.nbytes
+        return table
+
+    def parts(self, segment: Segment, schema: pyarrow.Schema) -> Iterator[pyarrow.Table]:
+        """All rows of a segment, file by file."""
+        for file in segment.files:
+            yield self.whole(file, segment, schema)
+        for origin in segment.origins:
+            yield self.elsewhere(origin, schema)
+
+    def pick_columns(
         self, segment: Segment, schema: StructType, types: Sequence[Type], kept: Sequence[int]
     ) -> list[tuple[Any, ...]]:
         """The rows of a segment, of their columns only those at the positions in `kept`, and their weights."""
@@ -145,6 +171,8 @@ class EntryReader:
             else:
                 self.spend(len(known))
                 result += map(itemgetter(*kept, -1), known) if kept else ((row[-1],) for row in known)
+        for origin in segment.origins:
+            result += self._decode(self.elsewhere(origin, narrow, (), self.budget), [types[i] for i in kept])
         return result
 
     def mark(self) -> None:
@@ -170,12 +198,17 @@ class EntryReader:
         wanted = [Wanted.among(n, keys.column(n)) for n in key]
         parts = [narrow.empty_table()]
         for segment in store.segments:
-            for file in segment.files:
+            for file in segment.find_holding(wanted):
                 if H not in names or self.has(file, H):
-                    parts.append(self._chosen(file, segment, narrow, wanted))
+                    parts.append(self.choose_rows(file, segment, narrow, wanted))
                 else:
-                    rows = self._chosen(file, segment, whole.remove(len(whole) - 1), wanted)
+                    rows = self.choose_rows(file, segment, whole.remove(len(whole) - 1), wanted)
                     parts.append(rows.append_column(H, digests(types, rows)).select(names))
+            for origin in segment.origins:
+                rows = self.elsewhere(origin, whole.remove(len(whole) - 1) if H in names else narrow, wanted)
+                parts.append(
+                    rows.append_column(H, digests(types, rows)).select(names) if H in names else rows
+                )
         return pyarrow.concat_tables(parts)
 
     def _whole(self, file: str, schema: pyarrow.Schema, types: Sequence[Type]) -> list[tuple[Any, ...]]:
@@ -208,16 +241,21 @@ class EntryReader:
             self.decoded_rows -= len(old)
 
     def decode(self, tables: Sequence[pyarrow.Table], types: Sequence[Type]) -> list[tuple[Any, ...]]:
-        """Rows of tables in the order of a store's schema, as `rows` gives them."""
+        """Rows of tables in the order of a store's schema, as `rows` returns them."""
         return [row for table in tables for row in self._decode(table, types)]
 
-    def spend(self, rows: int) -> None:
+    def spend(self, rows: int, size: int = 0) -> None:
         self.budget -= rows
-        if self.budget < 0:
+        self.byte_budget -= size
+        if self.budget < 0 or self.byte_budget < 0:
             raise TooLarge
 
+    def describe_excess(self, allowed: int) -> str:
+        """What was more than the budget, in words."""
+        return f"{BATCH_BYTES >> 20} MB of entries" if self.byte_budget < 0 else f"{allowed} entries"
+
     @past_damaged_copies
-    def _chosen(
+    def choose_rows(
         self, file: str, segment: Segment, schema: pyarrow.Schema, wanted: Sequence[Wanted]
     ) -> pyarrow.Table:
         """The rows of a file under the keys: of a small one that stays in memory, or of the row groups that can hold them."""
@@ -235,7 +273,7 @@ class EntryReader:
         """All rows of a file; only a small one stays in memory."""
         if segment.small:
             return self.table(file, schema)
-        return self.loaded(file, schema)
+        return self.load(file, schema)
 
     def footer(self, file: str) -> Footer:
         found = self.footers.get(file)
@@ -266,15 +304,15 @@ class EntryReader:
                 self.copies[file] = None
 
     def _decode(self, table: pyarrow.Table, types: Sequence[Type]) -> list[tuple[Any, ...]]:
-        self.spend(table.num_rows)
+        self.spend(table.num_rows, table.nbytes)
         if not table.num_rows:
             return []
         columns = []
         for i, column in enumerate(table.columns):
             if i < len(types):
-                columns.append(decoded(types[i], column))
+                columns.append(arrow_to_values(types[i], column))
             elif pyarrow.types.is_decimal(column.type):
-                columns.append(decoded(Decimal(38, column.type.scale), column))
+                columns.append(arrow_to_values(Decimal(38, column.type.scale), column))
             else:
                 columns.append(column.to_pylist())
         return list(zip(*columns, strict=True))
@@ -300,23 +338,21 @@ def together(
 
 def plain_keys(schema: StructType) -> bool:
     """Whether Arrow can tell entries apart as Spark does: no floats, nothing nested."""
-    keys = [arrow_schema(schema).field(n).type for n in schema.names if not added(n)]
+    keys = [arrow_schema(schema).field(n).type for n in schema.names if not is_added(n)]
     return not any(pyarrow.types.is_floating(t) or pyarrow.types.is_nested(t) for t in keys)
 
 
 def consolidate_store(reader: EntryReader, store: Store, schema: StructType) -> pyarrow.Table:
     """All segments of a store, consolidated by Arrow."""
     arrow = arrow_schema(schema)
-    return consolidate_tables(
-        [reader.whole(file, s, arrow) for s in store.segments for file in s.files], schema
-    )
+    return consolidate_tables([table for s in store.segments for table in reader.parts(s, arrow)], schema)
 
 
 def consolidate_tables(tables: Sequence[pyarrow.Table], schema: StructType) -> pyarrow.Table:
     """Tables of entries as one, in which each stands once and none is zero."""
     arrow = arrow_schema(schema)
-    keys = [n for n in schema.names if not added(n)]
-    totals = [n for n in schema.names if added(n)]
+    keys = [n for n in schema.names if not is_added(n)]
+    totals = [n for n in schema.names if is_added(n)]
     grouped = pyarrow.concat_tables(tables).group_by(keys).aggregate([(n, "sum") for n in totals])
     columns = [grouped.column(n if n in keys else f"{n}_sum") for n in schema.names]
     result = pyarrow.Table.from_arrays(columns, names=schema.names).cast(arrow)

@@ -23,7 +23,7 @@ from pyspark.sql.types import StructField, StructType
 from evercurrent.data.types import Float, Type
 from evercurrent.delta.program import WEIGHT, Accumulator, State
 from evercurrent.engine.spark.storage.store_names import StoreName, bag_store, state_store
-from evercurrent.engine.spark.translate.types import WEIGHT_TYPE, spark_type, stored_sum
+from evercurrent.engine.spark.translate.types import WEIGHT_TYPE, find_sum_type, spark_type
 from evercurrent.term.nodes import Column
 
 W = "w"
@@ -74,7 +74,7 @@ class Shape:
         fields = [(n, spark_type(c.type)) for n, c in zip(self.columns, s.columns, strict=True)]
         fields += [(n, spark_type(c.type)) for n, c in zip(self.dependents, s.dependents, strict=True)]
         fields.append((W, WEIGHT_TYPE))
-        fields += [(n, stored_sum(s.accumulators[i].type)) for i, n in self.sums.items()]
+        fields += [(n, find_sum_type(s.accumulators[i].type)) for i, n in self.sums.items()]
         return StructType([StructField(n, t) for n, t in fields])
 
     def bag_types(self, i: int) -> list[Type]:
@@ -105,7 +105,7 @@ class Shape:
         """The same stores, each with its columns."""
         return {self.store: self.schema} | {self.bag_store(i): self.bag_schema(i) for i in self.bags}
 
-    def stored_names(self) -> dict[str, str]:
+    def list_stored_names(self) -> dict[str, str]:
         """What a program calls it -> what it is called in the files; aggregates are not in them."""
         s = self.state
         names = {c.name: n for c, n in zip(s.columns, self.columns, strict=True)}
@@ -116,8 +116,8 @@ class Shape:
 
 def consolidate(frame: DataFrame, schema: StructType) -> DataFrame:
     """The same Z-set with each row once: weights and sums added up, what is zero in all of them left out."""
-    keys = [f.name for f in schema.fields if not added(f.name)]
-    totals = [f for f in schema.fields if added(f.name)]
+    keys = [f.name for f in schema.fields if not is_added(f.name)]
+    totals = [f for f in schema.fields if is_added(f.name)]
     sums = [F.sum(f.name).cast(f.dataType).alias(f.name) for f in totals]
     if keys:
         grouped = frame.groupBy(*keys).agg(*sums)
@@ -131,7 +131,7 @@ def exact(frame: DataFrame, schema: StructType) -> DataFrame:
     return frame.select(*(F.col(f.name).cast(f.dataType).alias(f.name) for f in schema.fields))
 
 
-def added(name: str) -> bool:
+def is_added(name: str) -> bool:
     return name == W or name.startswith("s")
 
 

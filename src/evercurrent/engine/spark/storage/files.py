@@ -3,6 +3,9 @@
     _log/00000000000000000007.json    the commits, see `log`
     _log/snapshots/                   what each commit points to
     _log/heads/                       the newest commit once more, so that its loss is noticed
+    _log/checkpoints/                 whole snapshots, from which others are differences, see `manifests`
+    _log/archive/                     entries of old versions
+    _log/batches/                     which batch became which version, see `batch_index`
     data/<store>/<id>.parquet         segments
     data/<store>/<id>.parquet.sums    checksums of the blocks of a large segment, see `checksums`
     data/<store>/<id>.parquet.map     copies for lookups, see `mapped`
@@ -21,13 +24,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
+import sys
 import uuid
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow
@@ -38,9 +40,11 @@ from evercurrent.engine.spark.storage import checksums, mapped_copy
 from evercurrent.engine.spark.storage.checksums import Checked, block_sums, digest, write_sums
 from evercurrent.engine.spark.storage.digests import H, digests
 from evercurrent.engine.spark.storage.disk import DISK, UNFINISHED, Disk, MissingFileError
-from evercurrent.engine.spark.storage.lookup import Footer
+from evercurrent.engine.spark.storage.lookup import Footer, Origins, Wanted, may_hold
+from evercurrent.engine.spark.storage.places import locate
+from evercurrent.engine.spark.storage.sort_order import KeyRange, footer_range, range_of, ranges_of_json
 from evercurrent.engine.spark.storage.store_names import StoreName, parts_of, table_of
-from evercurrent.errors import StorageError, UnsupportedError
+from evercurrent.errors import StorageError
 
 ROW_GROUP = 8_192
 """Rows in a row group: what is read at least to find one entry without a mapped copy."""
@@ -58,10 +62,11 @@ DATA_FILE = re.compile(r"data/[A-Za-z0-9_-]+(/[A-Za-z0-9_.=-]+)+")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Weighted rows in Parquet files; paths are relative to the warehouse.
+    """Weighted rows in Parquet files; paths are relative to the warehouse. Or rows that lie elsewhere: `origins` say where.
 
     With an `order` the rows of each file are sorted by these columns (see `layout`), and no two files overlap in them.
     `net`: each row is there once. A segment that is not net stands for the sum of its rows; no version mentions one.
+    `ranges`: what is known of the keys of each file, if anything.
     """
 
     files: tuple[str, ...]
@@ -69,6 +74,8 @@ class Segment:
     bytes: int
     order: tuple[str, ...] = ()
     net: bool = True
+    ranges: tuple[KeyRange | None, ...] = ()
+    origins: tuple[str, ...] = ()  # versions of sources, see `sources.references`
 
     @property
     def small(self) -> bool:
@@ -78,13 +85,25 @@ class Segment:
 
     def to_json(self) -> dict[str, Any]:
         value: dict[str, Any] = {"files": list(self.files), "rows": self.rows, "bytes": self.bytes}
+        if any(self.ranges):
+            value["ranges"] = [None if r is None else r.to_json() for r in self.ranges]
+        value |= {"origins": list(self.origins)} if self.origins else {}
         return {**value, "order": list(self.order)} if self.order else value
+
+    def find_holding(self, wanted: Sequence[Wanted]) -> Sequence[str]:
+        """The files that can hold one of the keys, by what is known of them before they are opened."""
+        asked = [w for w in wanted if self.order and w.column == self.order[0]]
+        if not asked or not self.ranges:
+            return self.files
+        found = zip(self.files, self.ranges, strict=True)
+        return [f for f, r in found if r is None or may_hold((r.low, r.high, r.nulls), asked[0])]
 
     @staticmethod
     def of_json(value: dict[str, Any]) -> Segment:
         """A segment as a version mentions it; its files lie in the folder of the data, whatever the version says."""
         try:
-            files, order = tuple(value["files"]), tuple(value.get("order", ()))
+            given = {"order": (), "origins": (), **value}
+            files, order, origins = (tuple(given[n]) for n in ("files", "order", "origins"))
             rows, size = value["rows"], value["bytes"]
         except (TypeError, KeyError, AttributeError) as problem:
             raise StorageError(f"a version mentions {str(value)[:80]!r}, which is no segment") from problem
@@ -94,12 +113,12 @@ class Segment:
                     f"a version mentions the file {str(file)[:80]!r}, which is none of this warehouse"
                 )
         if not all(type(n) is int and 0 <= n < 2**63 for n in (rows, size)):
-            raise StorageError(
-                f"a version says that a segment has {str(rows)[:40]} rows and {str(size)[:40]} bytes"
-            )
-        if not all(isinstance(name, str) for name in order):
+            told = f"{str(rows)[:40]} rows and {str(size)[:40]} bytes"
+            raise StorageError(f"a version says that a segment has {told}")
+        if not all(isinstance(name, str) for name in (*order, *origins)):
             raise StorageError(f"a version says that a segment is sorted by {str(order)[:80]}")
-        return Segment(files, rows, size, order)
+        ranges = ranges_of_json(value.get("ranges"), len(files))
+        return Segment(files, rows, size, order, not origins, ranges, origins)
 
 
 EMPTY = Segment((), 0, 0)
@@ -136,27 +155,25 @@ def slug(name: str) -> str:
 
 
 class Folder:
-    """A warehouse's folder on a file system that driver and executors share."""
+    """A warehouse's folder, on a file system that driver and executors share or in an object store."""
 
     disk: Disk = DISK
+    origins: Origins  # reads rows that lie in sources
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        text = os.fspath(path)
-        if re.match(r"^[a-z0-9]{2,}:", text) and not text.startswith("file:"):
-            raise UnsupportedError(
-                f"a warehouse at {text.split(':')[0]}: is not built yet",
-                hint="give a path on a file system that the driver and all executors share",
-            )
+    def __init__(
+        self, path: str | os.PathLike[str], options: Mapping[str, str] | None = None, session: Any = None
+    ) -> None:
+        self.root, disk = locate(path, options or {}, session)
+        if disk is not None:
+            self.disk = disk
         self.orders: dict[StoreName, tuple[str, ...]] = {}  # by which columns files are sorted (`sort_order`)
         self.digested: dict[StoreName, tuple[Type, ...]] = {}  # the types of rows that have digests, by store
-        self.looked_at: dict[
-            StoreName, tuple[str, ...]
-        ] = {}  # the columns of mapped copies, by store, if not all
+        # The columns of mapped copies, by store, if not all.
+        self.looked_at: dict[StoreName, tuple[str, ...]] = {}
         self.shared_work = True  # whether executors have this package, and can write mapped copies
         self.expected: dict[str, Expected] = {}  # what is known of files
         self.verified: dict[str, tuple[int, int]] = {}  # files that were checked whole, by their marks
         self.made: list[str] = []  # files since the last commit, to be removed if nothing mentions them
-        self.root = Path(text.removeprefix("file://").removeprefix("file:")).absolute()
 
     def make(self) -> None:
         for name in ("_log/snapshots", "_log/heads", "data", "views"):
@@ -172,9 +189,9 @@ class Folder:
 
     def write(self, store: StoreName, table: pyarrow.Table) -> Segment:
         """Write rows that are in the driver's hands, in the order of their store."""
-        return self.put(store, self.arranged(store, table))
+        return self.put(store, self.arrange(store, table))
 
-    def arranged(self, store: StoreName, table: pyarrow.Table) -> pyarrow.Table:
+    def arrange(self, store: StoreName, table: pyarrow.Table) -> pyarrow.Table:
         """Rows as the files of a store have them: sorted, with digests."""
         order = self.orders.get(store, ())
         if order:
@@ -201,25 +218,27 @@ class Folder:
         self.disk.put(path, data)
         write_sums(path, sums, data.size, self.disk)
         own = self.expect(store, relative, digest(sums, data.size))
-        segment = Segment((relative,), table.num_rows, data.size, order)
-        if order and not segment.small:
+        keys = range_of(table.column(order[0])) if order else None
+        segment = Segment((relative,), table.num_rows, data.size, order, ranges=(keys,))
+        if self.to_map(segment):
             columns = self.looked_at.get(store, table.column_names)
             mapped_copy.write(path, table.select(columns), order[0], own, self.disk)
         return segment
 
-    def written(self, relative: str, order: tuple[str, ...] = ()) -> Segment:
+    def find_written(self, relative: str, order: tuple[str, ...] = ()) -> Segment:
         """The segment that executors have written into a folder."""
         names = sorted(n for n in self.disk.names(self.root / relative) if n.endswith(".parquet"))
-        files, rows, size = [], 0, 0
+        files, rows, size, ranges = [], 0, 0, []
         for name in names:
             data = self.disk.map(self.root / relative / name)
-            count = pyarrow.parquet.read_metadata(pyarrow.BufferReader(data)).num_rows
-            if count:
+            metadata = pyarrow.parquet.read_metadata(pyarrow.BufferReader(data))
+            if metadata.num_rows:
                 files.append(f"{relative}/{name}")
                 self.made.append(f"{relative}/{name}")
-                rows += count
+                rows += metadata.num_rows
                 size += data.size
-        return Segment(tuple(files), rows, size, order)
+                ranges.append(footer_range(metadata, order[0]) if order else None)
+        return Segment(tuple(files), rows, size, order, ranges=tuple(ranges))
 
     # --- what is known of files ----------------------------------------------------------------------------
 
@@ -267,10 +286,10 @@ class Folder:
         footer = Footer.read(self.open(file))
         names = footer.columns if columns is None else list(columns)
         footer.require(range(footer.groups), names)
-        with footer.opened() as opened:
+        with footer.open_file() as opened:
             return opened.read(columns=names, use_threads=footer.file.size > SMALL_FILE)
 
-    def unverified(self, segments: Iterable[Segment]) -> list[str]:
+    def find_unverified(self, segments: Iterable[Segment]) -> list[str]:
         """The files of segments that have not been checked whole, as they are now."""
         found = []
         for file in dict.fromkeys(f for s in segments for f in s.files):
@@ -283,7 +302,7 @@ class Folder:
 
     def verify(self, segments: Iterable[Segment]) -> None:
         """Check whole files that others are about to read, once for as long as they do not change."""
-        for file in self.unverified(segments):
+        for file in self.find_unverified(segments):
             marks = self.disk.marks(self.path(file))
             self.open(file).require_all()
             if marks is not None:
@@ -291,7 +310,8 @@ class Folder:
 
     def to_map(self, segment: Segment) -> list[str]:
         """The paths of a segment's files that are to have mapped copies."""
-        return [self.path(f) for f in segment.files] if segment.order and not segment.small else []
+        wanted = segment.order and not segment.small and not self.disk.remote
+        return [self.path(f) for f in segment.files] if wanted else []
 
     def note_verified(self, digests: Mapping[str, str]) -> None:
         """Files that the executors have checked, by the digests that they have found."""
@@ -301,7 +321,9 @@ class Folder:
                 self.verified[file] = marks
 
     def copy(self, file: str) -> mapped_copy.Copy | None:
-        """The mapped copy of a file, if it has one that is not damaged."""
+        """The mapped copy of a file, if it has one that is not damaged; files in object stores have none."""
+        if self.disk.remote:
+            return None
         try:
             return mapped_copy.Copy(self.path(file), self.digest_of(file), self.disk)
         except MissingFileError:
@@ -315,10 +337,23 @@ class Folder:
 
     def table(self, segment: Segment, schema: pyarrow.Schema) -> pyarrow.Table:
         """The rows of a segment in the driver's hands."""
-        if not segment.files:
-            return schema.empty_table()
-        parts = [self.parquet(f, schema.names) for f in segment.files]
+        parts = [schema.empty_table(), *(self.parquet(f, schema.names) for f in segment.files)]
+        parts += [self.origins.table(o, schema, (), sys.maxsize) for o in segment.origins]
         return pyarrow.concat_tables([p.select(schema.names).cast(schema) for p in parts])
+
+    def read_bounded(self, segment: Segment, names: Sequence[str], most_bytes: int) -> pyarrow.Table | None:
+        """These columns of a segment, read a row group at a time; None as soon as they take more bytes than that."""
+        parts, taken = [], 0
+        for file in segment.files:
+            footer = Footer.read(self.open(file))
+            for group in range(footer.groups):
+                footer.require([group], names)
+                with footer.open_file() as opened:
+                    parts.append(opened.read_row_group(group, columns=list(names)).select(list(names)))
+                taken += parts[-1].nbytes
+                if taken > most_bytes:
+                    return None
+        return pyarrow.concat_tables(parts) if parts else None
 
     # --- removing ------------------------------------------------------------------------------------------
 
@@ -331,7 +366,7 @@ class Folder:
                 self.remove([file])
 
     def remove(self, files: Iterable[str]) -> int:
-        """Remove files that no version mentions; gives how many bytes they took."""
+        """Remove files that no version mentions; returns how many bytes they took."""
         freed = 0
         for file in files:
             freed += sum(self.disk.delete(path) for path in self.around(file))
@@ -341,6 +376,8 @@ class Folder:
 
     def around(self, file: str) -> list[str]:
         """All that may lie beside a file, and the file itself, which is last, since by it the rest is found."""
+        if self.disk.remote:
+            return [self.path(file + checksums.SUFFIX), self.path(file)]
         beside = [self.path(file + suffix) for suffix in (mapped_copy.SUFFIX, checksums.SUFFIX)]
         return [*(b + UNFINISHED for b in beside), *beside, self.path(file)]
 
@@ -351,10 +388,13 @@ class Folder:
 
     def data_files(self) -> list[str]:
         """All segment files that lie there, mentioned or not."""
-        return [str(p.relative_to(self.root)) for p in (self.root / "data").rglob("*.parquet")]
+        return [f"data/{f.path}" for f in self.disk.tree(self.root / "data") if f.path.endswith(".parquet")]
 
-    def clear_empty(self) -> None:
-        """Remove folders in which nothing but markers of finished jobs is left."""
-        for folder in (self.root / "data").glob("*/*"):
-            if folder.is_dir() and not list(folder.glob("*.parquet")):
-                shutil.rmtree(folder, ignore_errors=True)
+    def is_older(self, file: str, since: float) -> bool:
+        """Whether a file was written before a time, in seconds."""
+        marks = self.disk.marks(self.path(file))
+        return marks is not None and marks[1] < since * 1e9
+
+    def clear_empty(self, since: float) -> None:
+        """Remove folders with nothing but markers of finished jobs, in which nothing was written since then."""
+        self.disk.prune(self.root / "data", since)

@@ -28,64 +28,29 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
+from evercurrent.engine.spark.storage.batch_index import BatchIndex
 from evercurrent.engine.spark.storage.checksums import damage_error
 from evercurrent.engine.spark.storage.disk import DamageError, MissingFileError
 from evercurrent.engine.spark.storage.documents import pack, unpack
 from evercurrent.engine.spark.storage.files import Folder, Segment
-from evercurrent.engine.spark.storage.store_names import StoreName
-from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.storage.manifests.archive import Archive
+from evercurrent.engine.spark.storage.manifests.checkpoints import Checkpoints
+from evercurrent.engine.spark.storage.places import Place
+from evercurrent.engine.spark.storage.snapshots import (
+    RESTORE,
+    UNREADABLE,
+    Entry,
+    Snapshot,
+)
 from evercurrent.errors import ConflictError, StorageError
 
 DIGITS = 20
-UNREADABLE = (KeyError, TypeError, ValueError, AttributeError)
-"""What a document that is not of the form that was written raises."""
 REPAIR = "evercurrent check --warehouse DIR --repair writes it again from _log/heads"
-RESTORE = "put the file back from a copy of the warehouse; it cannot be computed from anything else"
+RENEWED_SECONDS = 600.0
+"""Files that were written longer ago than this before their commit are made young again."""
 CLEANED = "only versions that vacuum has kept can be read"
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Everything at one version.
-
-    `cold` are relations whose states are not there, with what is remembered of each; `factors` are what was learned of the cost
-    of ways to bring relations up to date.
-    """
-
-    stores: Mapping[StoreName, Store] = field(default_factory=dict)
-    definitions: tuple[Mapping[str, Any], ...] = ()
-    sources: Mapping[str, Any] = field(default_factory=dict)
-    cold: Mapping[str, Any] = field(default_factory=dict)
-    factors: Mapping[str, float] = field(default_factory=dict)
-
-    def files(self) -> set[str]:
-        return {f for store in self.stores.values() for s in store.segments for f in s.files}
-
-    def plus(self, segments: Mapping[StoreName, Segment]) -> Snapshot:
-        """The snapshot with a segment added to each of these stores."""
-        stores = dict(self.stores)
-        for name, segment in segments.items():
-            stores[name] = stores.get(name, Store()).plus(segment)
-        return replace(self, stores=stores)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One commit: which batch it was, what it changed, what is said about it."""
-
-    version: int
-    snapshot: str
-    kind: str
-    batch: str | None = None
-    at: float = 0.0
-    changes: Mapping[str, Segment] = field(default_factory=dict)
-    record: Mapping[str, Any] = field(default_factory=dict)
-    before: str | None = None  # the digest of the entry before
-    snapshot_digest: str | None = None
 
 
 class Log:
@@ -96,19 +61,24 @@ class Log:
         self.place = folder.root / "_log"
         self._batches: dict[str, int] = {}
         self._entries: dict[int, Entry] = {}  # entries never change
-        self._read = 0
+        self._read = 0  # batches of versions up to this one are known
+        self._newest = 0  # the newest version that was seen
         self._digests: dict[int, str | None] = {}  # of entries that were read
+        self.checkpoints = Checkpoints(folder)
+        self.archive = Archive(folder)
 
     def latest(self) -> int:
         """The newest version; 0 if there is none."""
-        heads = self.heads()  # first: an entry is there before its head
-        newest = max(self.listed(), default=0)
-        lost = max(heads, default=0)
+        lost = max(self.heads(), default=0)  # first: an entry is there before its head
+        since = max(lost, self._newest) - 1  # the newest one that was seen is looked for once more
+        newer = self.folder.disk.names_after(self.place, self.entry_name(since) if since > 0 else "")
+        newest = max((int(n[:DIGITS]) for n in newer if is_version(n)), default=0)
         if lost > newest and not self.folder.disk.exists(self.entry_path(lost)):
             raise DamageError(
                 f"{self.entry_path(lost)} is missing: it is the entry of the newest version", hint=REPAIR
             )
-        return max(newest, lost)
+        self._newest = max(newest, lost)
+        return self._newest
 
     def heads(self) -> list[int]:
         """The versions of which there are heads; one, but for moments."""
@@ -135,17 +105,32 @@ class Log:
     def load_entry(self, version: int) -> tuple[Entry, str | None]:
         """An entry as it lies there, and its digest."""
         path = self.entry_path(version)
-        value, own = unpack(self.folder.disk.read(path), str(path))
+        value, own = unpack(self.entry_text(version), str(path))
         known = self._entry_of(value, path)
         if own is not None and known.version != version:
             raise DamageError(f"{path} is the entry of version {known.version}")
         return known, own
 
+    def entry_text(self, version: int) -> bytes:
+        """The document of an entry, where it was written or where vacuum has archived it."""
+        try:
+            if version > self.archive.last():
+                return self.folder.disk.read(self.entry_path(version))
+            return self.archive.entry(version)
+        except MissingFileError:
+            if version > self.archive.last(again=True):
+                raise
+            return self.archive.entry(version)
+
+    def archive_entries(self, oldest_kept: int) -> int:
+        """Put the entries of versions before one together in few files; returns how many files were removed."""
+        return self.archive.write(oldest_kept, self.entry_text, self.entry_path)
+
     def _way_out(self, version: int) -> str:
         """What to do about an entry that is lost."""
         return REPAIR if version in self.heads() else RESTORE
 
-    def _entry_of(self, value: Mapping[str, Any], path: Path) -> Entry:
+    def _entry_of(self, value: Mapping[str, Any], path: Place) -> Entry:
         if not re.fullmatch(r"[0-9A-Za-z-]+\.json", str(value.get("snapshot"))):
             named = str(value.get("snapshot"))[:80]
             raise StorageError(f"{path} names the snapshot {named!r}, which is none of this warehouse")
@@ -198,50 +183,41 @@ class Log:
         try:
             value, own = unpack(self.folder.disk.read(path), str(path), RESTORE)
         except MissingFileError as problem:
-            if version != max(self.listed(), default=0):
+            if version != self.latest():
                 raise StorageError(f"version {version} has been cleaned up", hint=CLEANED) from problem
             problem.hint = RESTORE
             raise
         if own != entry.snapshot_digest:
             raise DamageError(f"{path} is not the snapshot of version {version}", hint=RESTORE)
-        return self._snapshot_of(value, path)
+        return self.checkpoints.snapshot_of(value, str(path))
 
-    def _snapshot_of(self, value: Mapping[str, Any], path: Path) -> Snapshot:
-        learn = self.folder.learn
-        try:
-            stores = {
-                name: Store(
-                    tuple(learn(name, x) for x in s["base"]), tuple(learn(name, x) for x in s["recent"])
-                )
-                for name, s in value["stores"].items()
-            }
-            return Snapshot(
-                stores,
-                tuple(value["definitions"]),
-                value["sources"],
-                value.get("cold", {}),
-                value.get("factors", {}),
-            )
-        except UNREADABLE as problem:
-            raise damage_error(str(path), RESTORE) from problem
+    def list_snapshots(self) -> list[int]:
+        """The versions whose snapshots are still there, in order."""
+        newest, found = self.latest(), set()
+        for name in self.folder.disk.names(self.place / "snapshots"):
+            version = int(name[:DIGITS]) if name[:DIGITS].isdigit() else 0
+            if 0 < version <= newest and self.entry(version).snapshot == name:
+                found.add(version)
+        return sorted(found)
 
-    def kept_versions(self) -> list[int]:
-        """The versions whose snapshots are still there."""
-        there = set(self.folder.disk.names(self.place / "snapshots"))
-        return [v for v in self.versions() if self.entry(v).snapshot in there]
+    def stray_snapshots(self) -> list[str]:
+        """The names of snapshots that no entry mentions: of commits that never came."""
+        mentioned = {self.entry(v).snapshot for v in self.list_snapshots()}
+        return [n for n in self.folder.disk.names(self.place / "snapshots") if n not in mentioned]
 
-    def listed(self) -> list[int]:
+    def list_versions(self) -> list[int]:
         """The versions that have entries, in order."""
         return sorted(int(n[:DIGITS]) for n in self.folder.disk.names(self.place) if is_version(n))
 
     def versions(self) -> list[int]:
         """All versions, in order."""
-        found = self.listed()
-        if not found or found[-1] == len(found):
-            return found
-        # Versions begin at 1, and entries are never removed. A listing may pass over one that is linked meanwhile.
+        archived = self.archive.last(again=True)
+        found = [v for v in self.list_versions() if v > archived]
+        if not found or found[-1] == archived + len(found):
+            return [*range(1, archived + 1), *found]
+        # Versions begin at 1, and entries are removed only when they are archived. A listing may pass over one that is linked meanwhile.
         known = set(found)
-        for version in range(1, found[-1]):
+        for version in range(archived + 1, found[-1]):
             if version not in known and not self.folder.disk.exists(self.entry_path(version)):
                 raise DamageError(f"{self.entry_path(version)} is missing", hint=self._way_out(version))
         return list(range(1, found[-1] + 1))
@@ -252,13 +228,23 @@ class Log:
 
     def batch(self, identity: str) -> int | None:
         """The version that a batch became, if it did."""
-        for version in self.versions():
-            if version > self._read:
-                known = self.entry(version).batch
-                if known is not None:
-                    self._batches[known] = version
-                self._read = version
+        newest = self.latest()
+        if self._read < newest:
+            found, self._read = BatchIndex(self.folder).load(self._read, newest)
+            self._batches |= found
+        while self._read < newest:
+            known = self.entry(self._read + 1).batch
+            self._read += 1
+            if known is not None:
+                self._batches[known] = self._read
         return self._batches.get(identity)
+
+    def write_index(self, version: int) -> None:
+        """Write the batches of the last versions once more, so that others need not read each entry, if it is time."""
+        index = BatchIndex(self.folder)
+        if index.is_due(version):
+            self.batch("")
+            index.write(version, {b: v for b, v in self._batches.items() if v <= version})
 
     # --- writing -------------------------------------------------------------------------------------------
 
@@ -272,13 +258,16 @@ class Log:
         changes: Mapping[str, Segment] | None = None,
         record: Mapping[str, Any] | None = None,
     ) -> int:
-        """Make a snapshot the version after `after`; ConflictError if another driver was first."""
+        """Make a snapshot the version after `after`; ConflictError if another driver was first.
+
+        StorageError if a file that was written for it is gone: another driver's vacuum takes what nobody mentions for long.
+        """
         version = after + 1
         name = f"{version:0{DIGITS}}-{uuid.uuid4().hex}.json"
         before = self.digest(after)
         disk = self.folder.disk
         whole = self.place / "snapshots" / name
-        own = self.write_snapshot(whole, snapshot)
+        own = self.write_snapshot(whole, snapshot, version)
         entry = {
             "version": version,
             "before": before,
@@ -291,6 +280,8 @@ class Log:
             "record": dict(record or {}),
         }
         text, _ = pack(entry)
+        mentioned = snapshot.files() | {f for s in (changes or {}).values() for f in s.files}
+        self._require_written(mentioned, whole)
         # From here on files may be mentioned by a version: they are only removed again if it certainly does not stand.
         made, self.folder.made = self.folder.made, []
         try:
@@ -310,35 +301,38 @@ class Log:
                 hint="nothing was changed; open the warehouse again and repeat the batch",
             )
         # The version stands: whatever fails from here on must not say otherwise.
-        mentioned = snapshot.files() | {f for s in (changes or {}).values() for f in s.files}
         self.folder.made = [f for f in made if f not in mentioned]
-        with suppress(StorageError):
-            disk.sync(self.place)
-        with suppress(StorageError):
-            self.write_head(version, text)
+        self._newest = max(self._newest, version)
+        self._follow_up(version, text)
         return version
 
-    def write_snapshot(self, path: Path, snapshot: Snapshot) -> str:
+    def _follow_up(self, version: int, text: bytes) -> None:
+        """Writes what a commit leaves beside its entry, as far as that can be done."""
+        with suppress(StorageError):
+            self.folder.disk.sync(self.place)
+        with suppress(StorageError):
+            self.write_head(version, text)
+        with suppress(StorageError):
+            self.write_index(version)
+
+    def _require_written(self, mentioned: set[str], snapshot: Place) -> None:
+        """What was written for a version is there, and young enough for vacuum to leave it alone until the version stands."""
+        folder = self.folder
+        for file in folder.made:
+            if file in mentioned and not folder.disk.renew(folder.path(file), RENEWED_SECONDS):
+                with suppress(StorageError):
+                    folder.disk.delete(snapshot)
+                raise MissingFileError(
+                    f"{folder.path(file)}, which was written for version {self.latest() + 1}, is gone",
+                    hint="nothing was changed: repeat the batch; a vacuum of another driver removes files that no version "
+                    "mentions, so let its `hours` be longer than any batch takes",
+                )
+
+    def write_snapshot(self, path: Place, snapshot: Snapshot, version: int) -> str:
         """Writes a snapshot, which no version mentions yet, and returns its digest."""
-        text, digest = pack(self.snapshot_document(snapshot))
+        text, digest = pack(self.checkpoints.document(snapshot, version))
         self.folder.disk.put(path, text, durable=True)
         return digest
-
-    def snapshot_document(self, snapshot: Snapshot) -> dict[str, Any]:
-        """Returns a snapshot as the log stores it, with the digests of its files."""
-        document = self.folder.segment_document
-        stores = {
-            k: {"base": [document(x) for x in s.base], "recent": [document(x) for x in s.recent]}
-            for k, s in snapshot.stores.items()
-            if s.segments
-        }
-        return {
-            "stores": stores,
-            "definitions": [dict(d) for d in snapshot.definitions],
-            "sources": dict(snapshot.sources),
-            "cold": dict(snapshot.cold),
-            "factors": dict(snapshot.factors),
-        }
 
     def write_head(self, version: int, text: bytes) -> None:
         """Write the newest entry once more, and remove the heads of older ones."""
@@ -355,10 +349,10 @@ class Log:
     def entry_name(self, version: int) -> str:
         return f"{version:0{DIGITS}}.json"
 
-    def entry_path(self, version: int) -> Path:
+    def entry_path(self, version: int) -> Place:
         return self.place / self.entry_name(version)
 
-    def head_path(self, version: int) -> Path:
+    def head_path(self, version: int) -> Place:
         return self.place / "heads" / self.entry_name(version)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy
 import pyarrow
@@ -23,7 +23,7 @@ import pyarrow.compute
 import pyarrow.parquet
 
 from evercurrent.engine.spark.storage.checksums import Checked
-from evercurrent.engine.spark.storage.mapped_copy import Copy, Places, numbers, spread
+from evercurrent.engine.spark.storage.mapped_copy import Copy, Places, expand_ranges, numbers
 
 AT_ONCE = 1024
 """So many row groups are read before what is not asked for is dropped again."""
@@ -57,6 +57,16 @@ class Wanted:
         return Wanted(column, values, sorted(known.to_pylist()), len(known) < len(values))
 
 
+class Origins(Protocol):
+    """Reads rows that lie elsewhere, as weighted rows: some columns of them, and at least those under the wanted keys."""
+
+    def frame(self, session: Any, origin: str, names: Sequence[str]) -> Any: ...
+
+    def table(
+        self, origin: str, schema: pyarrow.Schema, wanted: Sequence[Wanted], most: int
+    ) -> pyarrow.Table: ...
+
+
 Range = tuple[Any, Any, bool]
 """The smallest value, the largest, and whether there may be a NULL; the values are None if only NULLs are there."""
 
@@ -80,7 +90,7 @@ class Footer:
         file.require(file.size - 8 - length, file.size)
         return Footer(file, pyarrow.parquet.read_metadata(pyarrow.BufferReader(file.data)))
 
-    def opened(self, coded: Sequence[str] = ()) -> pyarrow.parquet.ParquetFile:
+    def open_file(self, coded: Sequence[str] = ()) -> pyarrow.parquet.ParquetFile:
         """The file, for reading few of its row groups: mapped, since fetching them ahead takes as long as decoding them."""
         return pyarrow.parquet.ParquetFile(
             pyarrow.BufferReader(self.file.data),
@@ -130,7 +140,7 @@ class Footer:
             self.ranges[column] = found
         return found
 
-    def coded(self, column: str) -> bool:
+    def is_coded(self, column: str) -> bool:
         """Whether a column is one of strings that are written as places in a dictionary of a few.
 
         Those are read as such, and become strings only for the rows that are asked for. A string that is written as it is
@@ -181,7 +191,7 @@ def _range(chunk: pyarrow.parquet.ColumnChunkMetaData) -> Range | None:
     return (None, None, True) if only_nulls else None
 
 
-def holding(footer: Footer, wanted: Sequence[Wanted]) -> list[int]:
+def find_groups(footer: Footer, wanted: Sequence[Wanted]) -> list[int]:
     """The row groups that can hold one of the keys."""
     chosen = list(range(footer.groups))
     for w in wanted:
@@ -213,7 +223,7 @@ def find(
     With several key columns other combinations of the asked values come along. The key columns are read first, of a file
     that is sorted by one of them (`order`) only that: most keys of new rows are in no row group, and then nothing else is.
     """
-    groups = holding(footer, wanted)
+    groups = find_groups(footer, wanted)
     if not groups:
         return schema.empty_table(), 0.0
     first = next((w for w in wanted if order and w.column == order[0] and w.sortable), None)
@@ -221,15 +231,15 @@ def find(
     others = [n for n in schema.names if n not in early]
     read = len(groups) * footer.share(early)
     parts = []
-    coded = [n for n in others if footer.coded(n)]
-    with footer.opened(coded) as file:
+    coded = [n for n in others if footer.is_coded(n)]
+    with footer.open_file(coded) as file:
         for start in range(0, len(groups), AT_ONCE):
             some = groups[start : start + AT_ONCE]
             footer.require(some, early)
             table = file.read_row_groups(some, columns=early)
             places = None if first is None else places_of(table.column(0), first)
             if places is None:
-                mask = matching(table, wanted, early)
+                mask = match_keys(table, wanted, early)
                 places = pyarrow.compute.indices_nonzero(mask).to_numpy().astype(numpy.int64)
             spans = hit(footer, some, places)
             if not spans:
@@ -238,7 +248,7 @@ def find(
             if others:
                 footer.require([s.group for s in spans], others)
                 rest = file.read_row_groups([s.group for s in spans], columns=others)
-                rest = rest.take(pyarrow.array(moved(places, spans)))
+                rest = rest.take(pyarrow.array(move_places(places, spans)))
                 found = pyarrow.table(
                     [*found.columns, *rest.columns], [*found.column_names, *rest.column_names]
                 )
@@ -251,7 +261,7 @@ def find(
 def find_in(
     copy: Copy, file: Callable[[], Footer], schema: pyarrow.Schema, wanted: Sequence[Wanted]
 ) -> tuple[pyarrow.Table, int] | None:
-    """What `find` gives, by way of a file's mapped copy, and how many bytes were read for it; None if it cannot tell."""
+    """What `find` returns, by way of a file's mapped copy, and how many bytes were read for it; None if it cannot tell."""
     within = [w for w in wanted if w.column in copy.names]
     first = next((w for w in within if w.column == copy.sorted and not w.null), None)
     places = None if first is None else copy.places(first.values)
@@ -264,7 +274,7 @@ def find_in(
     read = 0
     if asked and (places is None or len(places)):
         columns = {w.column: copy.take(w.column, places) for w in asked}
-        chosen = matching(pyarrow.table(columns), asked).combine_chunks()
+        chosen = match_keys(pyarrow.table(columns), asked).combine_chunks()
         read += sum(c.nbytes for c in columns.values())
         kept = pyarrow.compute.indices_nonzero(chosen).to_numpy().astype(numpy.int64)
         places = kept if places is None else places[kept]
@@ -280,9 +290,9 @@ def find_in(
         footer = file()
         spans = hit(footer, range(footer.groups), places)
         footer.require([s.group for s in spans], others)
-        with footer.opened([n for n in others if footer.coded(n)]) as opened:
+        with footer.open_file([n for n in others if footer.is_coded(n)]) as opened:
             rest = opened.read_row_groups([s.group for s in spans], columns=others)
-        rest = rest.take(pyarrow.array(moved(places, spans)))
+        rest = rest.take(pyarrow.array(move_places(places, spans)))
         found |= dict(zip(rest.column_names, rest.columns, strict=True))
         groups = sum(footer.metadata.row_group(s.group).total_byte_size for s in spans)
         read += int(groups * footer.share(others))
@@ -298,7 +308,7 @@ def places_of(column: pyarrow.ChunkedArray, wanted: Wanted) -> Places | None:
     values, keys = numbers(column.combine_chunks()), numbers(wanted.values.sort())
     if values is None or keys is None or not bool((values[1:] >= values[:-1]).all()):
         return None
-    return spread(numpy.searchsorted(values, keys, "left"), numpy.searchsorted(values, keys, "right"))
+    return expand_ranges(numpy.searchsorted(values, keys, "left"), numpy.searchsorted(values, keys, "right"))
 
 
 class Span(NamedTuple):
@@ -321,7 +331,7 @@ def hit(footer: Footer, groups: Sequence[int], places: Places) -> list[Span]:
     ]
 
 
-def moved(places: Places, spans: Sequence[Span]) -> Places:
+def move_places(places: Places, spans: Sequence[Span]) -> Places:
     """Where places are when only the rows of these spans stand one after another."""
     begins = numpy.array([s.begin for s in spans])
     rows = numpy.array([s.rows for s in spans])
@@ -329,7 +339,7 @@ def moved(places: Places, spans: Sequence[Span]) -> Places:
     return places - gaps[numpy.searchsorted(begins, places, "right") - 1]
 
 
-def matching(
+def match_keys(
     table: pyarrow.Table, wanted: Sequence[Wanted], columns: Sequence[str] | None = None
 ) -> pyarrow.ChunkedArray:
     """For each row whether its key columns, or these of them, all hold asked values."""
@@ -342,7 +352,7 @@ def matching(
 
 def only(table: pyarrow.Table, wanted: Sequence[Wanted]) -> pyarrow.Table:
     """The rows whose key columns all hold asked values."""
-    return table.filter(matching(table, wanted))
+    return table.filter(match_keys(table, wanted))
 
 
 def among(table: pyarrow.Table, keys: pyarrow.Table) -> pyarrow.Table:

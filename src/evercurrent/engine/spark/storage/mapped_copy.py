@@ -47,7 +47,7 @@ from evercurrent.engine.spark.storage.checksums import (
 )
 from evercurrent.engine.spark.storage.disk import DISK, DamageError, Disk
 from evercurrent.engine.spark.storage.disk import UNFINISHED as DRAFT
-from evercurrent.engine.spark.translate.arrow_columns import UNITS, viewed
+from evercurrent.engine.spark.translate.arrow_columns import UNITS, view_as
 
 SUFFIX = ".map"
 UNFINISHED = SUFFIX + DRAFT
@@ -133,7 +133,7 @@ def unpack(column: pyarrow.Array, packing: Packing, kind: pyarrow.DataType) -> p
     if packing.base:
         values = pyarrow.compute.add(values, packing.base)
     if pyarrow.types.is_decimal128(kind):
-        return viewed(values.cast(UNITS), kind)
+        return view_as(values.cast(UNITS), kind)
     if pyarrow.types.is_date32(kind):
         return values.cast(pyarrow.int32()).cast(kind)
     return values.cast(kind)
@@ -214,7 +214,7 @@ def copy(path: str, names: Sequence[str] | None, order: str, of: str | None = No
     write(path, rows, order, file_digest(data) if of is None else of)
 
 
-def opened(path: str, of: str | None, disk: Disk) -> tuple[Checked, list[tuple[int, int]]]:
+def open_copy(path: str, of: str | None, disk: Disk) -> tuple[Checked, list[tuple[int, int]]]:
     """The Arrow file of a copy, and where its large buffers lie, which are checked when they are read.
 
     Raises DamagedCopyError for one that is not the copy of the file with the digest `of`.
@@ -252,7 +252,7 @@ class Copy:
     """A mapped copy that is open. With `of`, it is that of a file with this digest."""
 
     def __init__(self, path: str, of: str | None = None, disk: Disk = DISK) -> None:
-        self.checked, lazy = opened(path, of, disk)
+        self.checked, lazy = open_copy(path, of, disk)
         at = 0
         for begin, end in sorted(lazy):  # all but the large buffers
             self.checked.require(at, begin)
@@ -340,7 +340,7 @@ class Copy:
             seen = Seen(self.require(self.sorted, None), packing)
             starts = [bisect_left(seen, k) for k in keys]
             ends = [bisect_right(seen, k, b) for k, b in zip(keys, starts, strict=True)]
-            return spread(numpy.array(starts, numpy.int64), numpy.array(ends, numpy.int64))
+            return expand_ranges(numpy.array(starts, numpy.int64), numpy.array(ends, numpy.int64))
         stored = column.to_numpy(zero_copy_only=True)
         asked = numbers(wanted)
         if asked is None:
@@ -351,9 +351,9 @@ class Copy:
         asked = asked.astype(stored.dtype)
         left, right = numpy.searchsorted(stored, asked, "left"), numpy.searchsorted(stored, asked, "right")
         self.require_around(self.sorted, left, right)
-        return spread(left, right)
+        return expand_ranges(left, right)
 
-    def reaching(self, value: Any, descending: bool) -> range:
+    def find_reaching(self, value: Any, descending: bool) -> range:
         """The places of rows that are not smaller than a value in the column by which they are sorted, or not larger."""
         assert self.sorted is not None
         packing = self.packings[self.sorted]
@@ -387,10 +387,10 @@ class Seen:
         return value if self.base is None else value + self.base
 
 
-def spread(begin: Places, end: Places) -> Places:
+def expand_ranges(begin: Places, end: Places) -> Places:
     """All places of ranges.
 
-    >>> spread(numpy.array([2, 7, 9]), numpy.array([4, 7, 10])).tolist()
+    >>> expand_ranges(numpy.array([2, 7, 9]), numpy.array([4, 7, 10])).tolist()
     [2, 3, 9]
     """
     count = end - begin

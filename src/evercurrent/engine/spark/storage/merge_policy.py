@@ -6,7 +6,7 @@ the base again and again; never merging would make every lookup open hundreds of
     eight neighbouring recent segments of one size become one of the next size (a size is a power of eight rows)
     recent segments that together hold a quarter of the base's rows become part of it
 
-So a row is written anew as often as its store has sizes, a lookup opens at most seven recent files of each size, and the
+So a row is rewritten as often as its store has sizes, a lookup opens at most seven recent files of each size, and the
 store is at most a quarter larger than its entries, however many batches there were.
 
 >>> steady = Store((Segment(("b",), 10_000, 0),), tuple(Segment((str(i),), 100, 0) for i in range(8)))
@@ -37,8 +37,8 @@ def due(store: Store) -> tuple[Segment, ...]:
     return ()
 
 
-def outgrown(store: Store) -> bool:
-    """Whether the recent segments are so large, beside the base, that it is time to write it anew."""
+def is_outgrown(store: Store) -> bool:
+    """Whether the recent segments are so large, beside the base, that it is time to rewrite it."""
     return SHARE * sum(s.rows for s in store.recent) >= sum(s.rows for s in store.base)
 
 

@@ -9,18 +9,35 @@ with it,
     else the columns of its entries, from left to right
 
 and that of a table is its primary key. Readers trust statistics only, so a file that is sorted otherwise is read more
-slowly and gives the same answer.
+slowly and returns the same answer.
+
+Versions say of each file the smallest and the largest value of the column by which it is sorted (`KeyRange`), so that a lookup opens
+only files that can hold its keys, however many there are.
+
+>>> range_of(pyarrow.chunked_array([[3, None, 7]]))
+KeyRange(low=3, high=7, nulls=True)
+>>> KeyRange.of_json(KeyRange("a", "b").to_json())
+KeyRange(low='a', high='b', nulls=False)
 """
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal as Number
+from typing import Any
+
+import pyarrow
+import pyarrow.compute
+import pyarrow.parquet
 
 from evercurrent.data.types import Array, Float, Map, Struct, Type
 from evercurrent.delta.analyses.copies import is_copy
 from evercurrent.delta.program import Keyed, Program, Ranked, State, Windowed
 from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.engine.spark.storage.store_names import StoreName, delta_store, state_store
+from evercurrent.errors import StorageError
 from evercurrent.term.nodes import Column
 
 Order = tuple[str, ...]
@@ -51,7 +68,7 @@ def orders(program: Program) -> dict[StoreName, Order]:
     result: dict[StoreName, Order] = {}
     for state in program.states:
         shape = Shape(state)
-        result[shape.store] = stored_order(shape, preferred(state, readers))
+        result[shape.store] = find_stored_order(shape, find_preferred(state, readers))
         for i in shape.bags:
             types = [c.type for c in state.columns]
             values = [f"a{j}" for j, t in enumerate(shape.bag_types(i)) if sortable(t)][:1]
@@ -65,7 +82,7 @@ def orders(program: Program) -> dict[StoreName, Order]:
     return result
 
 
-def preferred(state: State, readers: Mapping[str, Keyed]) -> list[str]:
+def find_preferred(state: State, readers: Mapping[str, Keyed]) -> list[str]:
     """The columns, by the program's names, that come first."""
     reader = readers.get(state.name)
     if reader is not None:
@@ -77,9 +94,108 @@ def preferred(state: State, readers: Mapping[str, Keyed]) -> list[str]:
     return list(min(indexes, key=lambda i: (not i.single, len(i.columns))).columns)
 
 
-def stored_order(shape: Shape, first: Sequence[str]) -> Order:
+def find_stored_order(shape: Shape, first: Sequence[str]) -> Order:
     s = shape.state
     types = {c.name: c.type for c in (*s.columns, *s.dependents)}
-    stored = shape.stored_names()
+    stored = shape.list_stored_names()
     names = [*first, *(c.name for c in s.columns if c.name not in first)]
     return tuple(dict.fromkeys(stored[n] for n in names if n in types and sortable(types[n])))[:DEPTH]
+
+
+# --- ranges of keys ----------------------------------------------------------------------------------------
+
+LONGEST = 64
+"""Texts of more characters than this are not told of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRange:
+    """The smallest and the largest value of a file in the first column of its order, and whether there are NULLs."""
+
+    low: Any
+    high: Any
+    nulls: bool = False
+
+    def to_json(self) -> list[Any]:
+        return [*map(_value_to_json, (self.low, self.high)), self.nulls]
+
+    @staticmethod
+    def of_json(value: Any) -> KeyRange | None:
+        if value is None:
+            return None
+        try:
+            low, high, nulls = value
+            if not isinstance(nulls, bool):
+                raise TypeError(nulls)
+            return KeyRange(_value_of_json(low), _value_of_json(high), nulls)
+        except (TypeError, ValueError, ArithmeticError) as problem:
+            raise StorageError(f"a version says that the keys of a file are {str(value)[:80]}") from problem
+
+
+def ranges_of_json(value: Any, files: int) -> tuple[KeyRange | None, ...]:
+    """The ranges of so many files, as a version says them; none where it does not."""
+    if value is None:
+        return ()
+    if not isinstance(value, list) or len(value) != files:
+        raise StorageError(f"a version says of {files} files that their keys are {str(value)[:80]}")
+    return tuple(map(KeyRange.of_json, value))
+
+
+def range_of(column: pyarrow.ChunkedArray) -> KeyRange | None:
+    """The range of a column; None if it has no values, or such as are not told."""
+    kind = column.type
+    numbers = pyarrow.types.is_integer(kind) or pyarrow.types.is_decimal(kind)
+    if not (numbers or pyarrow.types.is_date32(kind) or pyarrow.types.is_string(kind)):
+        return None
+    found = pyarrow.compute.min_max(column).as_py()
+    return build_range(found["min"], found["max"], column.null_count > 0)
+
+
+def footer_range(metadata: pyarrow.parquet.FileMetaData, column: str) -> KeyRange | None:
+    """The range of a column, by what the footer of a file says."""
+    names = [metadata.schema.column(i).path for i in range(len(metadata.schema))]
+    if column not in names:
+        return None
+    found = [metadata.row_group(g).column(names.index(column)) for g in range(metadata.num_row_groups)]
+    known = [c.statistics for c in found if c.is_stats_set and c.statistics.has_min_max]
+    if len(known) < len(found) or not all(s.has_null_count for s in known):
+        return None
+    if found[0].physical_type == "FIXED_LEN_BYTE_ARRAY":
+        return None
+    lows, highs = [s.min for s in known], [s.max for s in known]
+    number = metadata.schema.column(names.index(column)).logical_type.type == "DECIMAL"
+    if number and not all(isinstance(v, Number) for v in (*lows, *highs)):
+        return None
+    return build_range(min(lows), max(highs), any(s.null_count for s in known)) if known else None
+
+
+def build_range(low: Any, high: Any, nulls: bool) -> KeyRange | None:
+    """A range, if versions can say it."""
+    for value in (low, high):
+        if not isinstance(value, int | Number | datetime.date | str) or isinstance(
+            value, bool | datetime.datetime
+        ):
+            return None
+        if isinstance(value, str) and len(value) > LONGEST:
+            return None
+    return KeyRange(low, high, nulls)
+
+
+def _value_to_json(value: Any) -> Any:
+    if isinstance(value, datetime.date):
+        return {"date": value.isoformat()}
+    return {"decimal": str(value)} if isinstance(value, Number) else value
+
+
+def _value_of_json(value: Any) -> Any:
+    match value:
+        case {"date": str(text)}:
+            return datetime.date.fromisoformat(text)
+        case {"decimal": str(text)}:
+            return Number(text)
+        case bool() | float() | None:
+            raise TypeError(value)
+        case int() | str():
+            return value
+        case _:
+            raise TypeError(value)

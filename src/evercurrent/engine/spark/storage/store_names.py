@@ -45,6 +45,7 @@ Scratch = Literal[
     "delta",  # the change of a relation within a transaction
     "held",  # the stored rows of a source
     "joined",  # rows of a join that several stores read
+    "keys",  # the keys of the groups that a transaction touches
     "load",  # rows of a source's files
     "net",  # recent segments, added up
     "outside",  # derivations that read nothing of a recursion

@@ -9,7 +9,7 @@ so that the base, which is large, is only scanned with a broadcast set of keys b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -17,9 +17,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from evercurrent.engine.spark.storage.file_schema import W, added, consolidate, same
+from evercurrent.engine.spark.storage.file_schema import W, consolidate, is_added, same
 from evercurrent.engine.spark.storage.files import Segment
-from evercurrent.engine.spark.storage.segments import JobContext
+from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS, JobContext, may_broadcast
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ class Store:
     def bytes(self) -> int:
         return sum(s.bytes for s in self.segments)
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether rows of it lie in a source."""
+        return any(s.origins for s in self.segments)
+
     def plus(self, segment: Segment) -> Store:
         """The store with a consolidated segment added."""
         if not segment.rows:
@@ -48,6 +53,11 @@ class Store:
         if not self.segments:
             return Store((segment,), ())
         return Store(self.base, (*self.recent, segment))
+
+
+def in_files(segments: Sequence[Segment]) -> bool:
+    """Whether all rows are in files of ours, as tasks read them: what lies in a source is read by the driver or by jobs."""
+    return not any(s.origins for s in segments)
 
 
 @dataclass
@@ -58,7 +68,7 @@ class Contents:
     schema: StructType
     store: Store = field(default_factory=Store)
     pending: list[DataFrame] = field(default_factory=list)
-    broadcast: bool = True
+    pending_rows: float = 0  # how many rows are pending, at most
     net: bool = False  # what is pending is one frame in which each entry stands once
 
     @property
@@ -67,7 +77,7 @@ class Contents:
 
     @property
     def keys(self) -> list[str]:
-        return [n for n in self.schema.names if not added(n)]
+        return [n for n in self.schema.names if not is_added(n)]
 
     def base(self) -> DataFrame | None:
         return self.context.read(self.schema, self.store.base) if self.store.base else None
@@ -84,7 +94,7 @@ class Contents:
         parts = [p for p in (self.base(), self.recent()) if p is not None]
         return union(parts)
 
-    def settled(self) -> DataFrame | None:
+    def read_settled(self) -> DataFrame | None:
         """What is on disk, without what this transaction brings."""
         return self.context.read(self.schema, self.store.segments) if self.store.segments else None
 
@@ -101,7 +111,7 @@ class Contents:
         if not self.keys:
             return consolidate(base.unionByName(recent), self.schema).where(F.col(W) != 0)
         touched = prefix_columns(recent.select(*self.keys).distinct(), "q_")
-        if self.broadcast:
+        if self.pending_rows <= BROADCAST_ROWS and may_broadcast(self.store.recent):
             touched = F.broadcast(touched)
         meets = same([F.col(k) for k in self.keys], [F.col(f"q_{k}") for k in self.keys])
         rest = base.join(touched, meets, "left_anti")
@@ -115,3 +125,11 @@ def union(parts: Sequence[DataFrame]) -> DataFrame | None:
 
 def prefix_columns(frame: DataFrame, prefix: str) -> DataFrame:
     return frame.select(*(F.col(n).alias(prefix + n) for n in frame.columns))
+
+
+def join_segments(parts: Iterable[Segment], order: tuple[str, ...]) -> Segment:
+    """Segments that do not overlap as one, in their order."""
+    made = [s for s in parts if s.rows]
+    ranges = tuple(r for s in made for r in (s.ranges or (None,) * len(s.files)))
+    files = tuple(f for s in made for f in s.files)
+    return Segment(files, sum(s.rows for s in made), sum(s.bytes for s in made), order, ranges=ranges)

@@ -12,6 +12,7 @@ from pyspark.sql.types import StructField, StructType
 from evercurrent.data.types import INT, STRING, Member
 from evercurrent.engine.spark.storage.file_schema import W, row_schema
 from evercurrent.engine.spark.storage.files import Folder, Segment
+from evercurrent.engine.spark.storage.segments import read_files
 from evercurrent.engine.spark.translate.types import spark_type
 
 
@@ -23,7 +24,7 @@ def user_frame(session: SparkSession, frame: DataFrame | None, fields: Sequence[
     """Weighted rows `c0, c1, ..., w` as plain rows."""
     if frame is None:
         return session.createDataFrame([], user_schema(fields))
-    return named(copies(frame), fields)
+    return name_columns(copies(frame), fields)
 
 
 def copies(frame: DataFrame) -> DataFrame:
@@ -32,7 +33,7 @@ def copies(frame: DataFrame) -> DataFrame:
     return frame.where(F.col(W) > 0).select(*(c for c in frame.columns if c != W), times)
 
 
-def named(frame: DataFrame, fields: Sequence[Member], *more: str) -> DataFrame:
+def name_columns(frame: DataFrame, fields: Sequence[Member], *more: str) -> DataFrame:
     own = [F.col(f"c{i}").alias(f.name) for i, f in enumerate(fields)]
     return frame.select(*own, *more)
 
@@ -43,10 +44,10 @@ def changes_frame(
     """Changes of several versions, as Delta's change feed has them."""
     schema = row_schema([f.type for f in fields])
     parts = []
-    folder.verify(segment for _, segment in segments)
+    if not folder.disk.remote:
+        folder.verify(segment for _, segment in segments)
     for version, segment in segments:
-        paths = [folder.path(f) for f in segment.files]
-        frame = session.read.schema(schema).parquet(*paths)
+        frame = read_files(session, folder, [segment], schema)
         kind = F.when(F.col(W) > 0, "insert").otherwise("delete")
         frame = frame.select("*", kind.alias("_change_type"), F.lit(version).alias("_commit_version"))
         parts.append(copies(frame.withColumn(W, F.abs(W))))
@@ -57,4 +58,4 @@ def changes_frame(
         ]
         return session.createDataFrame([], StructType([*user_schema(fields).fields, *extra]))
     whole = reduce(DataFrame.unionByName, parts)
-    return named(whole, fields, "_change_type", "_commit_version")
+    return name_columns(whole, fields, "_change_type", "_commit_version")

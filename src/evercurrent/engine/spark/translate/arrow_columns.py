@@ -6,10 +6,10 @@ What those do one by one, Arrow does here for a column at once: a decimal is an 
 microseconds.
 
 >>> from evercurrent.data.types import Decimal
->>> column = encoded(Decimal(12, 2), [950, None, -1])
+>>> column = values_to_arrow(Decimal(12, 2), [950, None, -1])
 >>> column.to_pylist()
 [Decimal('9.50'), None, Decimal('-0.01')]
->>> decoded(Decimal(12, 2), column)
+>>> arrow_to_values(Decimal(12, 2), column)
 [950, None, -1]
 """
 
@@ -42,7 +42,7 @@ EPOCH = datetime.datetime(1970, 1, 1)
 FIRST_DAY = pyarrow.scalar(EPOCH.toordinal(), pyarrow.int32())
 
 
-def decoded(t: Type, column: pyarrow.Array | pyarrow.ChunkedArray) -> list[Any]:
+def arrow_to_values(t: Type, column: pyarrow.Array | pyarrow.ChunkedArray) -> list[Any]:
     """The values of a column as the driver holds them."""
     match t:
         case Boolean() | Integer() | String() | Binary() | Null() | Time():
@@ -65,7 +65,7 @@ def units(column: pyarrow.Array | pyarrow.ChunkedArray, t: Decimal) -> list[Any]
             result += [internal(t, v) for v in chunk.to_pylist()]
             continue
         try:
-            result += viewed(chunk, UNITS).cast(pyarrow.int64()).to_pylist()
+            result += view_as(chunk, UNITS).cast(pyarrow.int64()).to_pylist()
         except pyarrow.ArrowInvalid:  # more than 64 bits
             result += [internal(t, v) for v in chunk.to_pylist()]
     return result
@@ -85,7 +85,7 @@ def instants(column: pyarrow.Array | pyarrow.ChunkedArray) -> list[Any]:
     return [None if n is None else EPOCH + datetime.timedelta(0, 0, n) for n in numbers]
 
 
-def encoded(t: Type, values: Sequence[Any]) -> pyarrow.Array:
+def values_to_arrow(t: Type, values: Sequence[Any]) -> pyarrow.Array:
     """Values that the driver holds as a column."""
     target = arrow_type(spark_type(t))
     match t:
@@ -93,7 +93,7 @@ def encoded(t: Type, values: Sequence[Any]) -> pyarrow.Array:
             return pyarrow.array(values, target)
         case Decimal():
             try:
-                return viewed(pyarrow.array(values, pyarrow.int64()).cast(UNITS), target)
+                return view_as(pyarrow.array(values, pyarrow.int64()).cast(UNITS), target)
             except (OverflowError, pyarrow.ArrowInvalid):  # more than 64 bits
                 return pyarrow.array([plain(t, v) for v in values], target)
         case Timestamp():
@@ -102,7 +102,7 @@ def encoded(t: Type, values: Sequence[Any]) -> pyarrow.Array:
             return pyarrow.array([plain(t, v) for v in values], target)
 
 
-def viewed(array: pyarrow.Array, target: pyarrow.DataType) -> pyarrow.Array:
+def view_as(array: pyarrow.Array, target: pyarrow.DataType) -> pyarrow.Array:
     """The same bytes, read as decimals of another scale."""
     return pyarrow.Array.from_buffers(
         target, len(array), array.buffers(), null_count=array.null_count, offset=array.offset
@@ -114,13 +114,13 @@ def rows_to_arrow(
 ) -> pyarrow.Table:
     """Weighted internal rows as an Arrow table."""
     listed = list(entries)
-    arrays = [encoded(t, [row[i] for row, _ in listed]) for i, t in enumerate(types)]
+    arrays = [values_to_arrow(t, [row[i] for row, _ in listed]) for i, t in enumerate(types)]
     arrays.append(pyarrow.array([w for _, w in listed], pyarrow.int64()))
     return pyarrow.Table.from_arrays(arrays, names=[*names, weight])
 
 
 def arrow_to_rows(types: Sequence[Type], table: pyarrow.Table, weight: str) -> list[tuple[Row, int]]:
     """The weighted rows of an Arrow table whose first columns are of these types."""
-    columns = [decoded(t, table.column(i)) for i, t in enumerate(types)]
+    columns = [arrow_to_values(t, table.column(i)) for i, t in enumerate(types)]
     rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)
     return list(zip(rows, table.column(weight).to_pylist(), strict=True))

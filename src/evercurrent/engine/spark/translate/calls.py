@@ -93,10 +93,10 @@ def native(name: str, args: Columns, call: Call) -> Column:
             result = F.call_function(name, *args)
     if isinstance(call.type, Float) and name not in SIGNLESS:
         return one_zero(result.cast(spark_type(call.type)), call.type)
-    return result.cast(spark_type(call.type)) if fixed(name, call.type) else result
+    return result.cast(spark_type(call.type)) if needs_cast(name, call.type) else result
 
 
-def fixed(name: str, t: Type) -> bool:
+def needs_cast(name: str, t: Type) -> bool:
     """Whether Spark's type of a result may differ from ours: precision of decimals and times, kind of timestamps and intervals."""
     return isinstance(t, Decimal | Time | Timestamp | Integer) and name not in ("and", "or", "not")
 

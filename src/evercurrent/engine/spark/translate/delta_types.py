@@ -3,7 +3,7 @@
 A TIME is published as its microseconds since midnight, a BIGINT: Delta and its readers have no time of day.
 
 >>> from evercurrent.data.types import Array, Member, Time
->>> published_schema([Member("at", Time()), Member("all", Array(Time()))]).types
+>>> find_published_schema([Member("at", Time()), Member("all", Array(Time()))]).types
 [DataType(int64), ListType(list<element: int64>)]
 """
 
@@ -19,39 +19,39 @@ from evercurrent.data.types import Array, Collection, Map, Member, Struct, Time,
 from evercurrent.engine.spark.translate.types import arrow_type, spark_type
 
 
-def stored_schema(fields: Sequence[Member]) -> pyarrow.Schema:
+def find_stored_schema(fields: Sequence[Member]) -> pyarrow.Schema:
     """The columns as our own files have them."""
     return pyarrow.schema([pyarrow.field(f.name, arrow_type(spark_type(f.type))) for f in fields])
 
 
-def published_schema(fields: Sequence[Member]) -> pyarrow.Schema:
+def find_published_schema(fields: Sequence[Member]) -> pyarrow.Schema:
     """The columns as the Delta table has them."""
     return pyarrow.schema(
-        [pyarrow.field(f.name, published_type(arrow_type(spark_type(f.type)))) for f in fields]
+        [pyarrow.field(f.name, find_published_type(arrow_type(spark_type(f.type)))) for f in fields]
     )
 
 
-def published_type(t: pyarrow.DataType) -> pyarrow.DataType:
+def find_published_type(t: pyarrow.DataType) -> pyarrow.DataType:
     if pyarrow.types.is_time64(t):
         return pyarrow.int64()
     if pyarrow.types.is_list(t):
-        return pyarrow.list_(published_field(t.value_field))
+        return pyarrow.list_(find_published_field(t.value_field))
     if pyarrow.types.is_map(t):
-        return pyarrow.map_(published_type(t.key_type), published_type(t.item_type))
+        return pyarrow.map_(find_published_type(t.key_type), find_published_type(t.item_type))
     if pyarrow.types.is_struct(t):
-        return pyarrow.struct([published_field(f) for f in t])
+        return pyarrow.struct([find_published_field(f) for f in t])
     return t
 
 
-def published_field(f: pyarrow.Field) -> pyarrow.Field:
-    return f.with_type(published_type(f.type))
+def find_published_field(f: pyarrow.Field) -> pyarrow.Field:
+    return f.with_type(find_published_type(f.type))
 
 
-def published_frame(frame: DataFrame, fields: Sequence[Member]) -> DataFrame:
+def convert_frame(frame: DataFrame, fields: Sequence[Member]) -> DataFrame:
     """The rows of a view as the Delta table has them."""
     if not any(holds_time(f.type) for f in fields):
         return frame
-    return frame.select(*(published_column(frame[f"`{f.name}`"], f.type).alias(f.name) for f in fields))
+    return frame.select(*(convert_column(frame[f"`{f.name}`"], f.type).alias(f.name) for f in fields))
 
 
 def holds_time(t: Type) -> bool:
@@ -68,24 +68,24 @@ def holds_time(t: Type) -> bool:
             return False
 
 
-def published_column(c: Column, t: Type) -> Column:
+def convert_column(c: Column, t: Type) -> Column:
     if not holds_time(t):
         return c
     match t:
         case Time():
             return (c.cast("decimal(14,6)") * F.lit(1_000_000)).cast("bigint")
         case Array(element) | Collection(_, element):
-            return F.transform(c, lambda x: published_column(x, element))
+            return F.transform(c, lambda x: convert_column(x, element))
         case Map(key, value):
             pairs = F.transform(
                 F.map_entries(c),
                 lambda e: F.struct(
-                    published_column(e.getField("key"), key), published_column(e.getField("value"), value)
+                    convert_column(e.getField("key"), key), convert_column(e.getField("value"), value)
                 ),
             )
             return F.map_from_entries(pairs)
         case Struct(members):
-            parts = [published_column(c.getField(m.name), m.type).alias(m.name) for m in members]
+            parts = [convert_column(c.getField(m.name), m.type).alias(m.name) for m in members]
             return F.when(c.isNotNull(), F.struct(*parts))
         case _:
             raise AssertionError(t)

@@ -13,10 +13,10 @@ from typing import assert_never
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import functions as F
 
-from evercurrent.data.types import Binary, Decimal, Float, Integer, Null, String, Struct, Timestamp, Type
+from evercurrent.data.types import Binary, Integer, Null, String, Struct, Timestamp, Type
 from evercurrent.engine.spark.translate.calls import higher_order, native
 from evercurrent.engine.spark.translate.literals import literal
-from evercurrent.engine.spark.translate.opaque_functions import applied
+from evercurrent.engine.spark.translate.opaque_functions import apply_function
 from evercurrent.engine.spark.translate.types import spark_type
 from evercurrent.engine.spark.translate.zeros import one_zero
 from evercurrent.errors import InternalError
@@ -59,14 +59,14 @@ def column(t: Term, scope: Scope) -> SparkColumn:
             parts = [column(m, scope).alias(name) for name, m in members]
             return F.struct(*parts).cast(spark_type(type))
         case Apply(args=args):
-            return applied(t, [typed(a, scope) for a in args])
+            return apply_function(t, [translate_typed(a, scope) for a in args])
         case Lambda() | Nested():
             raise InternalError(f"{t!r} cannot stand alone in a program")
         case _:
             assert_never(t)
 
 
-def typed(t: Term, scope: Scope) -> SparkColumn:
+def translate_typed(t: Term, scope: Scope) -> SparkColumn:
     """The column of a term, in exactly its type."""
     return column(t, scope).cast(spark_type(t.type))
 
@@ -85,7 +85,7 @@ def _argument(a: Term, scope: Scope) -> object:
     names = [p.name for p in a.parameters]
 
     def body(*values: SparkColumn) -> SparkColumn:
-        return typed(a.body, {**scope, **dict(zip(names, values, strict=True))})
+        return translate_typed(a.body, {**scope, **dict(zip(names, values, strict=True))})
 
     def one(x: SparkColumn) -> SparkColumn:
         return body(x)
@@ -121,16 +121,3 @@ def cast(c: SparkColumn, source: Type, target: Type, strict: bool = True) -> Spa
         case _:
             made = c.cast(spark_type(target)) if strict else c.try_cast(spark_type(target))
             return made if source == target else one_zero(made, target)
-
-
-def ring_type(t: Type) -> str:
-    """The type in which accumulators of this type are computed."""
-    match t:
-        case Integer():
-            return "decimal(38,0)"
-        case Decimal(_, scale):
-            return f"decimal(38,{scale})"
-        case Float():
-            return "double"
-        case _:
-            raise InternalError(f"{t} is not summed")

@@ -18,7 +18,7 @@ from evercurrent.term.nodes import Apply
 from evercurrent.term.opaque import caller
 
 
-def applied(t: Apply, args: Sequence[SparkColumn]) -> SparkColumn:
+def apply_function(t: Apply, args: Sequence[SparkColumn]) -> SparkColumn:
     """The column of an opaque function's values; what it raises fails the job."""
     call, types, result = caller(t), tuple(a.type for a in t.args), t.type
 

@@ -6,7 +6,7 @@ type of a bare NULL has no column of its own in Parquet: it is stored as a STRIN
 none either: as Spark itself does, they are stored as numbers of microseconds, and published so. A TIME is one that Spark has
 from 4.1 on; before, it is refused.
 
->>> stored_sum(BIGINT)
+>>> find_sum_type(BIGINT)
 DecimalType(38,0)
 """
 
@@ -19,6 +19,7 @@ import pyarrow
 import pyspark
 from pyspark.sql import types as spark
 
+from evercurrent.data import arrow_types
 from evercurrent.data.types import (
     BIGINT,
     Array,
@@ -40,7 +41,7 @@ from evercurrent.data.types import (
     Timestamp,
     Type,
 )
-from evercurrent.data.values import give_out, take_in
+from evercurrent.data.values import take_in
 from evercurrent.errors import UnsupportedError
 
 
@@ -117,7 +118,7 @@ def require_stored(t: Type) -> None:
             return
 
 
-def stored_sum(t: Type) -> spark.DataType:
+def find_sum_type(t: Type) -> spark.DataType:
     """The type in which a sum is kept."""
     return spark.DecimalType(38, 0) if isinstance(t, Integer) else spark_type(t)
 
@@ -125,42 +126,18 @@ def stored_sum(t: Type) -> spark.DataType:
 def arrow_type(t: spark.DataType) -> pyarrow.DataType:
     """The Arrow type that Spark's own Arrow output has, so that files of drivers and executors are alike."""
     match t:
-        case spark.BooleanType():
-            return pyarrow.bool_()
-        case spark.ByteType():
-            return pyarrow.int8()
-        case spark.ShortType():
-            return pyarrow.int16()
-        case spark.IntegerType():
-            return pyarrow.int32()
-        case spark.LongType():
-            return pyarrow.int64()
-        case spark.FloatType():
-            return pyarrow.float32()
-        case spark.DoubleType():
-            return pyarrow.float64()
-        case spark.DecimalType():
-            return pyarrow.decimal128(t.precision, t.scale)
-        case spark.BinaryType():
-            return pyarrow.binary()
-        case spark.DateType():
-            return pyarrow.date32()
-        case spark.TimestampType():
-            return pyarrow.timestamp("us", tz="UTC")
-        case spark.TimestampNTZType():
-            return pyarrow.timestamp("us")
         case spark.DayTimeIntervalType():
-            return pyarrow.int64()
-        case _ if is_time(t):
-            return pyarrow.time64("us")
+            return arrow_types.arrow_type(Interval("micros"), in_files=True)
         case spark.ArrayType():
             return pyarrow.list_(arrow_type(t.elementType))
         case spark.MapType():
             return pyarrow.map_(arrow_type(t.keyType), arrow_type(t.valueType))
         case spark.StructType():
-            return pyarrow.struct([pyarrow.field(f.name, arrow_type(f.dataType)) for f in t.fields])
-        case _:
+            return pyarrow.struct(list(arrow_schema(t)))
+        case spark.NullType() | spark.YearMonthIntervalType():
             return pyarrow.string()
+        case _:
+            return arrow_types.arrow_type(type_of(t))
 
 
 def arrow_schema(schema: spark.StructType) -> pyarrow.Schema:
@@ -220,24 +197,12 @@ def type_of(t: spark.DataType) -> Type:
 
 
 def plain(t: Type, value: Any) -> Any:
-    """An internal value as Arrow's constructors take it."""
-    if value is None:
-        return None
-    match t:
-        case Array(element) | Collection(_, element):
-            return [plain(element, v) for v in value]
-        case Map(key, element):
-            return [(plain(key, k), plain(element, v)) for k, v in value.items()]
-        case Struct(members):
-            return {m.name: plain(m.type, v) for m, v in zip(members, value, strict=True)}
-        case Interval():
-            return value
-        case _:
-            return give_out(t, value)
+    """An internal value as Arrow's constructors take it for files."""
+    return arrow_types.arrow_value(t, value, in_files=True)
 
 
 def internal(t: Type, value: Any) -> Any:
-    """A value as Arrow gives it out (`to_pylist`), in internal representation."""
+    """A value as Arrow returns it (`to_pylist`), in internal representation."""
     if value is None or isinstance(t, Null):
         return None
     match t:
