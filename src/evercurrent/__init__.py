@@ -20,11 +20,14 @@ from evercurrent.database import Database, connect
 from evercurrent.errors import (
     ConflictError,
     ConstraintError,
+    CostWarning,
     EvaluationError,
     EvercurrentError,
     InternalError,
     LimitError,
     QueryError,
+    QuotedNameWarning,
+    SizeError,
     StorageError,
     TransactionError,
     UnsupportedError,
@@ -48,21 +51,26 @@ if TYPE_CHECKING:
     from evercurrent.frontend.python.query import Grouped, Query
     from evercurrent.frontend.python.recursion import recursive
     from evercurrent.frontend.python.selecting import select
-    from evercurrent.objects.classes.entities import Entity, Inverse, operation
+    from evercurrent.objects.classes.entities import Entity, Inverse, empty, operation
     from evercurrent.objects.extents import Extent
     from evercurrent.objects.model.handles import Object
     from evercurrent.python_views.owner import TableOf
+    from evercurrent.rows.awaiting import ChangeStream
     from evercurrent.statements.live_views import LiveView
+    from evercurrent.statements.protocol import AnyDatabase
     from evercurrent.warehouse.maintenance.called_functions import MissingFunctionWarning
 
 __version__ = "0.1.0"
 
 # Found when they are first used: the compiler is not imported with the package.
 _PYTHON = {
+    "AnyDatabase": "statements.protocol",
+    "ChangeStream": "rows.awaiting",
     "Entity": "objects.classes.entities",
     "Extent": "objects.extents",
     "Inverse": "objects.classes.entities",
     "Object": "objects.model.handles",
+    "empty": "objects.classes.entities",
     "operation": "objects.classes.entities",
     "AnyQuery": "frontend.python.core",
     "Grouped": "frontend.python.query",
@@ -101,13 +109,20 @@ def __getattr__(name: str) -> Any:
     return found
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 __all__ = [
     "UNDEFINED",
+    "AnyDatabase",
     "AnyQuery",
     "Bag",
     "Change",
+    "ChangeStream",
     "ConflictError",
     "ConstraintError",
+    "CostWarning",
     "Database",
     "Entity",
     "EvaluationError",
@@ -127,11 +142,13 @@ __all__ = [
     "Object",
     "Query",
     "QueryError",
+    "QuotedNameWarning",
     "Record",
     "Report",
     "Result",
     "Rows",
     "Set",
+    "SizeError",
     "Stats",
     "StorageError",
     "SubscriberWarning",
@@ -147,6 +164,7 @@ __all__ = [
     "call",
     "connect",
     "desc",
+    "empty",
     "is_none",
     "isin",
     "length",

@@ -18,6 +18,7 @@ from evercurrent.display import bytes_text
 from evercurrent.engine.spark.storage.files import Folder
 from evercurrent.errors import StorageError
 from evercurrent.statements.options import OnViolation
+from evercurrent.statements.report import Report, Verified
 from evercurrent.statements.run_record import HEADER, RIGHT, RunRecord, row_of
 from evercurrent.warehouse.changes.quarantine import TABLE
 from evercurrent.warehouse.database import Warehouse
@@ -46,7 +47,7 @@ def define(db: Warehouse, pipeline: Path, settings: Settings, console: Console) 
 
 def refresh(
     db: Warehouse, full: Sequence[str], batch: str | None, on_violation: OnViolation, console: Console
-) -> None:
+) -> RunRecord:
     before = db.version
     with console.status("refreshing") as status:
         db.listen(lambda stage: status.update(Text(f"refreshing: {stage}")))
@@ -67,6 +68,7 @@ def refresh(
         for warning in run.warnings:
             console.print(Text(f"  warning: {warning}", style="yellow"))
         console.print(views_table(run))
+    return run
 
 
 def views_table(run: RunRecord) -> Table:
@@ -87,26 +89,29 @@ def explain(db: Warehouse, view: str | None, stage: str | None, console: Console
         console.print(Text(str(db.view(name).explain(stage))))
 
 
-def verify(db: Warehouse, views: Iterable[str], console: Console) -> bool:
+def verify(db: Warehouse, views: Iterable[str], console: Console) -> Report:
     names = list(views)
-    right = True
+    found: list[Verified] = []
     with bar(console) as progress:
         task = progress.add_task("verifying", total=len(names))
         for name in names:
             report = db.verify([name])
-            right = right and bool(report)
+            found += report.views
             for one in report.views:
-                progress.console.print(Text(str(one), style="" if one else "red"))
+                style = "yellow" if one.skipped else "" if one else "red"
+                progress.console.print(Text(str(one), style=style))
             progress.update(task, advance=1)
-    return right
+    return Report(tuple(found))
 
 
 def history(db: Warehouse, last: int, console: Console) -> None:
     table = Table("version", "when", "what", "batch")
     for name in ("rows in", "rows changed", "read", "seconds"):
         table.add_column(name, justify="right")
-    entries = list(db._core.engine.log.entries())
-    for entry in entries[-last:] if last > 0 else entries:
+    log = db._core.engine.log
+    newest = log.latest()
+    shown = range(max(newest - last, 0) + 1, newest + 1) if last > 0 else log.versions()
+    for entry in map(log.entry, shown):
         run = RunRecord.of_json(entry.version, entry.batch, entry.record)
         table.add_row(
             str(entry.version),
@@ -147,8 +152,8 @@ def check(folder: Folder, repairs: bool, opened: Callable[[], Warehouse], consol
     return not report.findings
 
 
-def compact(db: Warehouse, keep: int, console: Console) -> None:
+def compact(db: Warehouse, keep: int, hours: float, console: Console) -> None:
     with console.status("compacting"):
         merged = db.compact()
-        freed = db.vacuum(keep=keep)
+        freed = db.vacuum(keep=keep, hours=hours)
     console.print(f"{merged} stores were merged, {bytes_text(freed)} were freed")

@@ -45,6 +45,7 @@ def define(db: Warehouse, file: Path, settings: Settings) -> Iterator[str]:
             table=declaration.table,
             key=declaration.key,
             options=declaration.options,
+            copy=declaration.copy,
         )
         yield f"source {declaration.name}: {'unchanged' if known else 'declared'}"
     named = set()
@@ -93,7 +94,11 @@ def define_one(db: Warehouse, text: str, settings: Settings) -> tuple[str, str, 
     else:
         db.replace_view(text, policy=wanted.policy)  # type: ignore[arg-type]
         told = "replaced"
-    if wanted.publish is not None and wanted.publish != definition_of(db._core, name).get("publish", True):
-        db.publish(name, wanted.publish)
+    about = definition_of(db._core, name)
+    if wanted.publish is not None and (wanted.publish, list(wanted.merge)) != (
+        about.get("publish", True),
+        about.get("merge", []),
+    ):
+        db.publish(name, wanted.publish, merge=wanted.merge)
         told += ", published " + ("nowhere" if wanted.publish is False else str(wanted.publish))
     return kind, name, told

@@ -24,6 +24,7 @@ or in a TOML file of the same name beside it (`pipeline.toml` beside `pipeline.s
     [views.revenue]
     policy = "auto"
     publish = "exports/revenue"               # or false
+    merge = ["customer"]                      # into the Delta table that is there, by this key
 
 Paths are relative to the file that names them.
 """
@@ -48,6 +49,7 @@ USAGE = "-- source: NAME delta|parquet|iceberg PATH [key=A,B], or -- source: NAM
 class ViewSettings:
     policy: str | None = None
     publish: bool | str | None = None
+    merge: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def source_line(line: str, folder: Path, where: str) -> Declaration:
     """The source that one line names.
 
     >>> source_line("-- source: o delta lake/o key=a,b", Path("/x"), "line 1")
-    Declaration(name='o', format='delta', path='/x/lake/o', table=None, key=('a', 'b'), options=None)
+    Declaration(name='o', format='delta', path='/x/lake/o', table=None, key=('a', 'b'), options=None, copy=False)
     """
     try:
         words = shlex.split(line[len(MARK) :])
@@ -112,10 +114,10 @@ def source_line(line: str, folder: Path, where: str) -> Declaration:
     key = tuple(k for ks in keys for k in ks.split(",") if k)
     if format == "table":
         return Declaration(name, table=place, key=key)
-    return Declaration(name, format, resolved(folder, place), key=key)
+    return Declaration(name, format, resolve_path(folder, place), key=key)
 
 
-def resolved(folder: Path, place: str) -> str:
+def resolve_path(folder: Path, place: str) -> str:
     """A path that is relative to a file's folder; addresses of other file systems stay as they are."""
     return place if "://" in place else str(folder.absolute() / place)
 
@@ -126,8 +128,8 @@ TOP = {
     **{"warehouse": str, "master": str, "keep": int, "spark": dict, "sources": dict, "views": dict},
     **{"functions": list, "publish_to": list},
 }
-SOURCE = {"format": str, "path": str, "table": str, "key": list, "options": dict}
-VIEW = {"policy": str, "publish": (bool, str)}
+SOURCE = {"format": str, "path": str, "table": str, "key": list, "options": dict, "copy": bool}
+VIEW = {"policy": str, "publish": (bool, str), "merge": list}
 
 
 def toml_settings(file: Path) -> Settings:
@@ -144,10 +146,11 @@ def toml_settings(file: Path) -> Settings:
             Declaration(
                 name,
                 about.get("format"),
-                None if path is None else resolved(file.parent, path),
+                None if path is None else resolve_path(file.parent, path),
                 about.get("table"),
                 tuple(map(str, about.get("key", ()))),
                 about.get("options"),
+                about.get("copy", False),
             )
         )
     views = {}
@@ -155,18 +158,20 @@ def toml_settings(file: Path) -> Settings:
         require(file, f"views.{name}", about, VIEW)
         to = about.get("publish")
         views[name.lower()] = ViewSettings(
-            about.get("policy"), resolved(file.parent, to) if isinstance(to, str) else to
+            about.get("policy"),
+            resolve_path(file.parent, to) if isinstance(to, str) else to,
+            tuple(map(str, about.get("merge", ()))),
         )
     warehouse = value.get("warehouse")
     return Settings(
-        None if warehouse is None else resolved(file.parent, warehouse),
+        None if warehouse is None else resolve_path(file.parent, warehouse),
         value.get("master"),
         value.get("keep"),
         {k: str(v) for k, v in value.get("spark", {}).items()},
         tuple(sources),
         views,
         tuple(map(str, value.get("functions", ()))),
-        tuple(resolved(file.parent, str(folder)) for folder in value.get("publish_to", ())),
+        tuple(resolve_path(file.parent, str(folder)) for folder in value.get("publish_to", ())),
         str(file.parent.absolute()),
     )
 

@@ -130,7 +130,7 @@ class _Examination:
             own = [up for up in self.links if up.assumption.child.lower() == name]
             rows = self.together.setdefault(name, {})
             delta = self.deltas[name]
-            for key, old, new in replaced_rows(delta, link.parent_key):
+            for key, old, new in find_replaced_rows(delta, link.parent_key):
                 if any(old[i] != new[i] for i in link.watched):
                     if self.stays(link, key):
                         self.broken.add(link.pair)
@@ -159,9 +159,9 @@ class _Examination:
         reference = next((r for r in child.references if r.constraint == link.constraint), None)
         if reference is None:
             raise _unknown(link.assumption)
-        return reference.counts.get(key, 0) > self._deleted_by(link, reference).get(key, 0)
+        return reference.counts.get(key, 0) > self._count_deleted(link, reference).get(key, 0)
 
-    def _deleted_by(self, link: _Link, reference: Reference) -> dict[Any, int]:
+    def _count_deleted(self, link: _Link, reference: Reference) -> dict[Any, int]:
         """By the key that they referred to, how many rows of the child are deleted."""
         found = self._deleted.get(link)
         if found is None:
@@ -174,7 +174,7 @@ class _Examination:
         return found
 
 
-def replaced_rows(delta: ZSet, key_of: KeyOf) -> Iterator[tuple[Any, Row, Row]]:
+def find_replaced_rows(delta: ZSet, key_of: KeyOf) -> Iterator[tuple[Any, Row, Row]]:
     """Every key under which one row is deleted and another inserted, with both rows."""
     deleted: dict[Any, Row] = {key_of(row): row for row, weight in delta.items() if weight < 0}
     for row, weight in delta.items():

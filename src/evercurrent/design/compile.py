@@ -9,7 +9,7 @@ views that read it, it is an input like a table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from evercurrent.algebra.keys import keys, not_null
@@ -21,9 +21,13 @@ from evercurrent.calculus.normalize import normalize
 from evercurrent.calculus.walk import nodes
 from evercurrent.catalog.catalog import Catalog, Knowledge
 from evercurrent.catalog.dependencies import view_order, views_under
+from evercurrent.catalog.nodes import OnlySpark
 from evercurrent.data.types import Member
-from evercurrent.delta.compile import compile_views
+from evercurrent.delta.compile import compile_views, require_maintainable
+from evercurrent.delta.memory import Memory
 from evercurrent.delta.program import Program
+from evercurrent.delta.upkeep import ALL, NONE
+from evercurrent.design.statistics import TableStatistics
 from evercurrent.errors import UnsupportedError
 from evercurrent.limits import JOINED, check
 
@@ -62,10 +66,17 @@ class Design:
     refused: frozenset[tuple[str, str]] = frozenset()  # (child, parent) of which nothing is assumed any more
     lazy: frozenset[str] = frozenset()  # the views that move when they are read
     later: Program = field(default_factory=lambda: Program((), ()))  # their program
+    unbounded: frozenset[str] = frozenset()  # amounts that have been seen not to keep within bounds
+    statistics: TableStatistics | None = None  # what maps were chosen by
+    memory: Memory = field(default_factory=Memory, compare=False)  # for the next compilation
 
     def program_of(self, view: str) -> Program:
         """The program that keeps a view."""
         return self.later if view in self.lazy else self.program
+
+    def find_stored_maps(self) -> frozenset[str]:
+        """The maps that were chosen to be kept."""
+        return frozenset(c.name for c in self.program.choices if c.kept)
 
     def relation(self, view: str) -> str:
         """The relation of its program that a view or assertion is."""
@@ -99,18 +110,25 @@ def compile_all(
     refused: frozenset[tuple[str, str]] = frozenset(),
     *,
     full: bool = True,
+    unbounded: frozenset[str] | None = None,
+    statistics: TableStatistics | None = None,
 ) -> tuple[Catalog, Design]:
     """The design for everything in the catalog, and the catalog with the keys of its views.
 
     With `full`, views of the policy `full` have no part in the program, and `refused` are pairs of which the parent has been
     seen to change; without (on Spark), only views that cannot have a part have none, and nothing is assumed of any pair.
+    `unbounded` are the amounts that are computed row by row; those of the previous design, if none are given.
+    Maps are chosen by `statistics`, or by those of the previous design.
     What the previous design already knows of a view that has not changed, nor anything it reads, is taken over.
     """
+    unbounded = previous.unbounded if unbounded is None else unbounded
     catalog, found, recomputed, view_keys = _stages_of_views(catalog, previous, full=full)
     found |= _stages_of_assertions(catalog, previous)
     lazy = lazy_views(catalog) - recomputed.keys()
     identities = [v.name for v in catalog.views.values() if v.plan == "identities"]
     planted = [v.name for v in catalog.views.values() if v.plan == "plant"]
+    statistics = previous.statistics if statistics is None else statistics
+    memory = replace(previous.memory)
     program = compile_views(
         {name: s.plan for name, s in found.items() if name not in lazy},
         catalog,
@@ -119,7 +137,14 @@ def compile_all(
         planted=planted,
         changing=refused if full else (),
         unread=[v.name for v in catalog.views.values() if not v.stored],
-        lent=lent_tables(catalog) if full else (),
+        lent=find_borrowed_tables(catalog) if full else (),
+        levels=levels_of(catalog),
+        statistics=statistics,
+        kept_maps=previous.find_stored_maps(),
+        ordered=full,
+        bounded=full and can_refill(catalog),
+        unbounded=unbounded,
+        memory=memory,
     )
     # What lazy views read is kept a second time for them: it is updated when they are.
     under = {v.name for v in views_under(lazy, catalog)}
@@ -130,7 +155,9 @@ def compile_all(
         identities=identities,
         planted=planted,
     )
-    return catalog, Design(found, program, recomputed, view_keys, refused, lazy, later)
+    return catalog, Design(
+        found, program, recomputed, view_keys, refused, lazy, later, unbounded, statistics, memory
+    )
 
 
 Keys = tuple[tuple[str, ...], ...]
@@ -146,6 +173,10 @@ def _stages_of_views(
     for view in view_order(catalog):
         if view.inline:
             continue
+        if isinstance(view.shape, OnlySpark):
+            recomputed[view.name] = Recomputed(view.name, "unsupported", view.shape.reason)
+            catalog = catalog.with_view(view, ())
+            continue
         if view.policy == "full" and full:
             recomputed[view.name] = Recomputed(view.name, "policy", "its policy is full")
             catalog = catalog.with_view(view, ())
@@ -160,7 +191,7 @@ def _stages_of_views(
             else:
                 made = stages(cast(Query, view.query), catalog, known)
                 if view.policy != "incremental":
-                    compile_views({view.name: made.plan}, catalog)  # alone: does it compile at all?
+                    require_maintainable(made.plan, catalog)
         except UnsupportedError as problem:
             if view.policy == "incremental":
                 raise
@@ -168,7 +199,8 @@ def _stages_of_views(
             catalog = catalog.with_view(view, ())
             continue
         found[view.name] = made
-        view_keys[view.name] = keys_of(made.plan, view.fields, catalog)
+        known_keys = previous.keys.get(view.name) if made is old else None
+        view_keys[view.name] = keys_of(made.plan, view.fields, catalog) if known_keys is None else known_keys
         catalog = catalog.with_view(view, view_keys[view.name])
     return catalog, found, recomputed, view_keys
 
@@ -186,7 +218,18 @@ def _stages_of_assertions(catalog: Catalog, previous: Design) -> dict[str, Stage
     return found
 
 
-def lent_tables(catalog: Catalog) -> frozenset[str]:
+def levels_of(catalog: Catalog) -> dict[str, int]:
+    """The levels of maps that users have asked for."""
+    said = {"all": ALL, "none": NONE}
+    return {v.name: said[v.maps] for v in catalog.views.values() if v.maps != "auto"}
+
+
+def can_refill(catalog: Catalog) -> bool:
+    """Whether every state can be computed again from the tables: all are stored, none is held by objects."""
+    return all(t.stored for t in catalog.tables.values()) and not find_borrowed_tables(catalog)
+
+
+def find_borrowed_tables(catalog: Catalog) -> frozenset[str]:
     """The tables whose rows objects in the process hold."""
     return frozenset(c.relation for c in catalog.schema.classes.values())
 

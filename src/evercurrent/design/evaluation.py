@@ -14,7 +14,7 @@ from typing import cast
 
 from evercurrent.algebra.nodes import Plan
 from evercurrent.calculus.evaluate import evaluate
-from evercurrent.calculus.inline import inlined
+from evercurrent.calculus.inline import inline_views
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
@@ -46,14 +46,16 @@ def run_query(
     `tables` returns the rows of tables. With `given`, those of views are taken as they are; without, they are found from
     the tables. `plans` are plans of views that are known already.
     """
-    query = inlined(query, catalog)
+    query = inline_views(query, catalog)
     names = relations_of(query)
     if not names:
         return evaluate(query, lambda name: ())
     known: dict[str, ZSet] = {}
     chosen: dict[str, Plan] = {}
     for view in views_under(names, catalog):
-        if given is not None:
+        if view.query is None:  # only Spark computes it: its rows are stored, like those of a table
+            known[view.name] = (given or tables)(view.name)
+        elif given is not None:
             known[view.name] = given(view.name)
         elif plans is not None and view.name in plans:
             chosen[view.name] = plans[view.name]
@@ -86,7 +88,7 @@ def reference(
     def relation(name: str) -> ZSet:
         if name not in found:
             view = None if name in given else catalog.view(name)
-            if view is None:
+            if view is None or view.query is None:
                 found[name] = contents(name)
             else:
                 found[name] = evaluate(cast(Query, view.query), lambda inner: relation(inner).items())

@@ -30,6 +30,9 @@ Lookups = Callable[[Program, list[Rule]], str]
 
 def show_events(view: View, catalog: Catalog, program: Program | None, lookups: Lookups) -> Iterator[str]:
     """The lines of the explanation; without a program the view is recomputed in full."""
+    if view.query is None:
+        yield f"view {view.name}: recomputed by Spark's own SQL when {', '.join(sorted(view.uses))} change"
+        return
     query = cast(Query, view.query)
     kind = view_class(query, catalog)
     yield f"view {view.name}: {kind}"
@@ -49,7 +52,7 @@ def show_events(view: View, catalog: Catalog, program: Program | None, lookups: 
     for row in rows:
         cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
         yield "  " + "  ".join([*cells, row[3]]).rstrip()
-    derived = list(derived_views(view, query))
+    derived = list(list_derived_views(view, query))
     if derived:
         yield ""
         for name, made in derived:
@@ -76,7 +79,7 @@ def _here(event: Event, program: Program, rules: dict[str, list[Rule]], lookups:
     return f"planted in the identities: {work}"
 
 
-def derived_views(view: View, query: Query) -> Iterator[tuple[str, Query]]:
+def list_derived_views(view: View, query: Query) -> Iterator[tuple[str, Query]]:
     """The identities that contribute to each row, and the view with them beside its own fields.
 
     The first is what `OIDs_for_v` associates with the rows of the view, the second is what a planted delta is evaluated in.

@@ -13,11 +13,17 @@ Without a stage: a summary for people.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from evercurrent.data.types import Integer
 from evercurrent.delta.analyses.labels import Labels
+from evercurrent.delta.bounds import leaves
 from evercurrent.delta.program import Lookup, Program, Rule, State
+from evercurrent.delta.terms import terms_of
 from evercurrent.design.program_parts import Lineage
+from evercurrent.term.nodes import Call, Literal
+from evercurrent.term.show import show
+from evercurrent.term.walk import nodes
 
 STAGES = ("calculus", "events", "normal", "algebra", "optimised", "program", "source")
 
@@ -38,7 +44,7 @@ class Explanation(str):
 
 def shape(state: State, labels: Labels) -> str:
     """What an entry of a state is."""
-    left = ", ".join(c.name for c in state.columns) or "one entry"
+    left = ", ".join(labels.value(state.name, c.name) for c in state.columns) or "one entry"
     right = [c.name for c in state.dependents] + [
         labels.value(state.name, a.name) for a in state.accumulators
     ]
@@ -62,6 +68,47 @@ def costs(program: Program, part: Lineage) -> Iterator[str]:
         if rules:
             moved = sorted({labels.of(r.into) for r in rules})
             yield f"    then of {labels.of(name)}: {lookups_text(program, rules)}; updates {', '.join(moved)}"
+
+
+def maps_text(program: Program, part: Lineage) -> Iterator[str]:
+    """Yields which maps were chosen or not, the estimate of each choice, and that of the alternative."""
+    into = {r.into for r in part.rules}
+    for c in program.choices:
+        if c.into in into:
+            names = " and ".join(name.partition("~")[0] for name in c.sources)
+            by, driver = ", ".join(c.by), c.driver.partition("~")[0]
+            if len(c.sources) == 1:
+                yield (
+                    f"  order   of {names} by {by}: {'kept' if c.kept else 'not kept'}; a change of {driver} would visit about "
+                    f"{round(c.without):,} entries without it; it costs as much as {round(c.upkeep):,} for changes of {names}"
+                )
+                continue
+            yield (
+                f"  map     over {names} by {by}: {'kept' if c.kept else 'not kept'}; a change of {driver} would visit about "
+                f"{round(c.without):,} entries without it, and 1 with it at a cost of {round(c.upkeep):,} for changes of {names}"
+            )
+
+
+def amounts_text(program: Program, part: Lineage, unbounded: Collection[str]) -> Iterator[str]:
+    """Yields which amounts are kept as sums of their factors under bounds, and which no longer are (see `delta.bounds`)."""
+    names = {
+        n.args[-1].value
+        for r in part.rules
+        for t in terms_of(r)
+        for n in nodes(t)
+        if isinstance(n, Call) and n.function in ("bounded", "scaled") and isinstance(n.args[-1], Literal)
+    }
+    for bound in program.bounds:
+        if isinstance(bound.amount.type, Integer):
+            if names.issuperset(leaves(bound.amount)):
+                yield f"  sums    of {show(bound.amount)} by its factors, while none can overflow {bound.amount.type}"
+        elif bound.name in names:
+            yield f"  sums    of {show(bound.amount)} by its factors, while no product is rounded"
+    inputs = {name.lower() for name in part.inputs}
+    for name in sorted(unbounded):
+        said = name.rpartition("~")[0]
+        if {field.rpartition(".")[0].lower() for field in said.split(" * ")} <= inputs:
+            yield f"  sums    of ({said}) row by row: a value was seen with which a product may overflow or is rounded"
 
 
 def lookups_text(program: Program, rules: list[Rule]) -> str:

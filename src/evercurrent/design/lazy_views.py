@@ -56,7 +56,7 @@ class Lazy:
             raise
         self.engine.commit()
         self.inputs = frozenset(r.name for r in program.relations if isinstance(r, Input) and r.rows is None)
-        self.used = {name: used_columns(program, name) for name in self.inputs}
+        self.used = {name: find_used_columns(program, name) for name in self.inputs}
 
     # --- changes -------------------------------------------------------------------------------------------
 
@@ -145,7 +145,7 @@ class Lazy:
         return {name: delta for name, delta in result.items() if delta}
 
 
-def used_columns(program: Program, name: str) -> frozenset[int]:
+def find_used_columns(program: Program, name: str) -> frozenset[int]:
     """The positions of the columns of an input that its rules use; with 0, so that a table that is only counted is read."""
     return columns_read(program, name) | {0} if program.triggers.get(name) else frozenset()
 

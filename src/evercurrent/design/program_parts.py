@@ -28,7 +28,7 @@ def lineage(program: Program, name: str) -> Lineage:
     for rules in program.triggers.values():
         for rule in rules:
             into.setdefault(rule.into, []).append(rule)
-    known = named_relations(program)
+    known = list_named_relations(program)
     result = Lineage()
     waiting = [name]
     seen: set[str] = set()
@@ -54,7 +54,7 @@ def lineage(program: Program, name: str) -> Lineage:
     return result
 
 
-def named_relations(program: Program) -> dict[str, Relation]:
+def list_named_relations(program: Program) -> dict[str, Relation]:
     """Every relation by every name that rules know it by: a loop's names stand for its fixpoint."""
     result: dict[str, Relation] = {}
     for relation in program.relations:

@@ -124,9 +124,10 @@ def read_row(name: str, fields: tuple[Member, ...], row: Any) -> Row:
     return RowReader(Table(name, columns_of_view), (None,) * len(fields)).one(row)
 
 
-def explain_row(view: View, inner: Row, catalog: Catalog, contents: Contents) -> Why:
-    """Explains why a view has a row, in internal representation."""
-    found = origins(base_plan(view, catalog), inner, contents, catalog)
+def explain_row(view: View, inner: Row, catalog: Catalog, contents: Contents, *, direct: bool = False) -> Why:
+    """Explains why a view has a row, in internal representation; with `direct`, by rows of what it reads itself."""
+    plan = _plan(view, catalog) if direct else base_plan(view, catalog)
+    found = origins(plan, inner, contents, catalog)
     shown = give_row(view.fields, inner)
     if found is None:
         raise QueryError(
@@ -146,7 +147,7 @@ def base_plan(view: View, catalog: Catalog) -> Plan:
     while True:
         own = {r.name.lower() for p in nodes(plan) if isinstance(p, Fixpoint) for r in p.rules}
         read = {n for n in relations_of(plan) if n.lower() not in own}
-        plans = {n: _known_plan(n, catalog) for n in read}
+        plans = {n: find_plan(n, catalog) for n in read}
         inlined = {n: p for n, p in plans.items() if p is not None}
         if not inlined:
             return plan
@@ -161,10 +162,15 @@ def _inline(plan: Plan, plans: Mapping[str, Plan], names: Names) -> Plan:
 
 
 def _plan(view: View, catalog: Catalog) -> Plan:
+    if view.query is None:
+        raise UnsupportedError(
+            f"only Spark computes {view.name}, and it does not say which rows its rows come from"
+        )
     return lower(normalize(cast(Query, view.query)), catalog)
 
 
-def _known_plan(name: str, catalog: Catalog) -> Plan | None:
+def find_plan(name: str, catalog: Catalog) -> Plan | None:
+    """The plan of a view over what it reads; None if there is no view of this name, or it has no plan."""
     view = catalog.view(name)
     if view is None:
         return None

@@ -1,7 +1,9 @@
 """Objects: classes as Python classes, whose changes update views as changes of tables do.
 
+again        classes that a file keeps, declared again
 model        what an object is: handle, class, values, changes, and the registry of all objects
 collections  collections that belong to objects, and relationships kept from both ends
+class_space  makes classes, enters objects and changes them, for both databases
 classes      classes of a schema as Python classes, compiled for those who read their objects
 declaring    adds classes to a database and drops them
 deleting     deletes an object, and clears everything that refers to it

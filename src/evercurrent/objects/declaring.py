@@ -7,7 +7,7 @@ drop_classes(session, ["Person"])
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.callables import require_callable
@@ -17,6 +17,7 @@ from evercurrent.catalog.without_classes import overrides_operation, without_cla
 from evercurrent.errors import QueryError
 from evercurrent.frontend.odl.resolve import classes_of
 from evercurrent.frontend.oql.names import NAMES
+from evercurrent.locking.insist import insist
 from evercurrent.objects.classes.entities import bodies_of, schema_of
 from evercurrent.objects.space import Space, space_of
 from evercurrent.session.installation import defining, install
@@ -57,13 +58,13 @@ def declare_entities(session: Session, given: tuple[Any, ...]) -> list[type[Any]
         space.bodies.update(bodies_of(given))
         try:
             add_classes(session, schema)
-        except BaseException:
-            space.bodies = before
-            raise
-    found = [space.kinds[c.__entity__.name].cls for c in given]
-    for entity, made in zip(given, found, strict=True):
-        entity.__entity__.made = made
-    return found
+        finally:
+            if session.catalog.schema is schema:  # it stands, even if an interrupt came in the last moment
+                for entity in given:
+                    entity.__entity__.made = space.kinds[entity.__entity__.name].cls
+            else:
+                space.bodies = before
+    return [entity.__entity__.made for entity in given]
 
 
 def attach(session: Session) -> Space:
@@ -90,15 +91,27 @@ def add_classes(session: Session, schema: Schema) -> None:
                 )
             tables[key] = table
     space = space_of(session) or attach(session)
-    before = space.schema
+    session.replacing = adding = _Adding(session, space)
     try:
         space.add(schema)
         catalog = replace(catalog, tables=tables, schema=schema)
         # Which function an operation is, is written out in the views that call it.
         install(session, redefine_oql(catalog) if overrides_operation(schema, new) else catalog)
     except BaseException:
-        space.remove(before)
+        insist(adding.settle)
         raise
+
+
+@dataclass
+class _Adding:
+    """Python classes that are made before their catalog takes effect; an interrupt must not leave them without it."""
+
+    session: Session
+    space: Space
+
+    def settle(self) -> None:
+        self.space.follow(self.session.catalog.schema)
+        self.session.replacing = None
 
 
 def drop_classes(session: Session, names: list[str]) -> None:
@@ -114,6 +127,4 @@ def drop_classes(session: Session, names: list[str]) -> None:
         for name in lost:
             SessionTable(session, NAMES).delete({"name": name})
     with defining(session):
-        catalog = without_classes(session.catalog, names)
-        space.remove(catalog.schema)
-        install(session, catalog)
+        install(session, without_classes(session.catalog, names))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.objects.collections import relationships
-from evercurrent.objects.model.handles import Object, gone_error
+from evercurrent.objects.model.handles import Object, unavailable_error
 
 if TYPE_CHECKING:
     from evercurrent.objects.model.registry import Registry
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def delete(space: Registry, thing: Object) -> None:
     """Delete an object, in the open transaction or in one of its own."""
     if thing._gone:
-        raise gone_error(thing)
+        raise unavailable_error(thing)
     kind = thing._kind
     space.prepare_deleting(kind)
     with space.changing() as work:

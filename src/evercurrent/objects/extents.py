@@ -9,21 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from evercurrent.callables import require_callable
+from evercurrent.callables import is_awaitable_function, require_callable
 from evercurrent.catalog.lookup import unknown
 from evercurrent.errors import QueryError
+from evercurrent.objects.class_space import ClassSpace, ObjectOwner
 from evercurrent.objects.model.handles import Object
 from evercurrent.objects.model.kinds import Kind
-from evercurrent.objects.space import Space, space_of
 
 if TYPE_CHECKING:
     from evercurrent.rows.subscriptions import Change, Subscription, When
-    from evercurrent.session.session import Session
 
 
-def kind_of(session: Session, name: str) -> Kind:
+def kind_of(session: ObjectOwner, name: str) -> Kind:
     """The kind of a class, by its name."""
-    space = space_of(session)
+    space: ClassSpace | None = session.space
     if space is None:
         raise QueryError(f"there is no class {name!r}", hint="db.odl(text) declares classes")
     return space.kind(name)
@@ -32,7 +31,7 @@ def kind_of(session: Session, name: str) -> Kind:
 class ObjectChange:
     """What one transaction has changed of the objects of an extent; deleted ones are handles that say so."""
 
-    def __init__(self, space: Space, change: Change) -> None:
+    def __init__(self, space: ClassSpace, change: Change) -> None:
         gone = {row[0] for row in change.deleted}
         come = {row[0] for row in change.inserted}
         self.name, self.transaction = change.name, change.transaction
@@ -50,7 +49,7 @@ class ObjectChange:
 class Classes:
     """The classes of a database as attributes: Python classes whose objects are the database's."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ObjectOwner) -> None:
         self._session = session
 
     def __getattr__(self, name: str) -> type[Any]:
@@ -80,10 +79,10 @@ class Classes:
 class Extent:
     """The objects of a class and of all that extend it, as they are now (pending changes included)."""
 
-    def __init__(self, session: Session, name: str) -> None:
+    def __init__(self, session: ObjectOwner, name: str) -> None:
         schema = session.catalog.schema
         found = schema.of_relation(name) or schema.classes.get(name)
-        space = space_of(session)
+        space: ClassSpace | None = session.space
         if found is None or space is None:
             raise unknown("extent", name, [c.relation for c in schema.classes.values()])
         self._session = session
@@ -111,8 +110,15 @@ class Extent:
         `change.inserted`, `change.updated` and `change.deleted` are lists of objects. Collections of objects are tables of
         their own: `db.table("Employees_dependents").subscribe(...)`.
         """
-        require_callable(callback, f"subscribe to {self.name}", "give a function of one argument, the change")
         space = self._space
+        if when == "after" and is_awaitable_function(callback):
+            waiting: Any = callback
+
+            async def forward(change: Change) -> None:
+                await waiting(ObjectChange(space, change))
+
+            return self._session.subscribe(self.name, forward, when)
+        require_callable(callback, f"subscribe to {self.name}", "give a function of one argument, the change")
         return self._session.subscribe(self.name, lambda change: callback(ObjectChange(space, change)), when)
 
     def __bool__(self) -> bool:

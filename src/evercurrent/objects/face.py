@@ -45,10 +45,25 @@ class ObjectFace:
 
     @guard_nesting()
     def declare(self, *entities: type[Entity]) -> None:
-        """Declare classes that are written in Python: `db.declare(Person, Employee)`; then `Employee(name="Ann")`."""
+        """Declare classes that are written in Python: `db.declare(Person, Employee)`; then `Employee(name="Ann")`.
+
+        Classes that the file of the database holds get their methods again.
+        """
+        from evercurrent.objects.again import declare_again
         from evercurrent.objects.declaring import declare_entities
 
-        declare_entities(self._session, entities)
+        held = self._session.catalog.schema.classes if self._session.keeper is not None else {}
+        known = tuple(e for e in entities if getattr(getattr(e, "__entity__", None), "name", None) in held)
+        if len(known) < len(entities):
+            declare_entities(self._session, tuple(e for e in entities if e not in known))
+        if known:
+            declare_again(self._session, known)
+
+    def bind_operations(self, operations: Mapping[str, Callable[..., Any]]) -> None:
+        """Give operations of classes that a file keeps their functions, by "class.operation"; views that call them follow."""
+        from evercurrent.objects.again import bind_operations
+
+        bind_operations(self._session, operations)
 
     @guard_nesting()
     def schema_odl(self) -> str:

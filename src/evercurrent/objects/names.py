@@ -20,7 +20,7 @@ from evercurrent.errors import QueryError
 from evercurrent.frontend.oql.names import NAMES
 from evercurrent.objects.model.handles import Object
 from evercurrent.session.definition import create_table
-from evercurrent.session.installation import defining
+from evercurrent.session.installation import defining, install
 from evercurrent.session.tables import SessionTable
 
 if TYPE_CHECKING:
@@ -36,9 +36,8 @@ def bind(session: Session, name: str, thing: Any) -> None:
         if session.catalog.table(NAMES) is None:
             create_table(session, names_table(), replacing=False, quietly=True)
         with defining(session):
-            session.catalog = replace(
-                session.catalog, objects={**session.catalog.objects, name: type(thing).__name__}
-            )
+            objects = {**session.catalog.objects, name: type(thing).__name__}
+            install(session, replace(session.catalog, objects=objects))
         SessionTable(session, NAMES).insert({"name": name, "oid": thing.oid})
 
 

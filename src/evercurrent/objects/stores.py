@@ -58,7 +58,7 @@ class ObjectStore(Store):
         return rows - work.delta(self.key)
 
     def __iter__(self) -> Iterator[Row]:
-        return self.contents().inserted()
+        return self.contents().insertions()
 
     def __len__(self) -> int:
         return sum(w for _, w in self.contents().items())
@@ -127,4 +127,4 @@ class ObjectPending(Pending):
         return [row for row in self if index.key_of(row) == key]
 
     def __iter__(self) -> Iterator[Row]:
-        return self.store.current().inserted()
+        return self.store.current().insertions()

@@ -58,11 +58,11 @@ class ValueChange(Change):
 
     @cached_property
     def inserted(self) -> list[Any]:
-        return self._elements(self._delta.inserted())
+        return self._elements(self._delta.insertions())
 
     @cached_property
     def deleted(self) -> list[Any]:
-        return self._elements(self._delta.deleted())
+        return self._elements(self._delta.deletions())
 
     def _elements(self, rows: Iterable[Row]) -> list[Any]:
         read = self._reader(self._layout.element, self._layout.relation)
@@ -74,6 +74,15 @@ class ValueChange(Change):
     def __repr__(self) -> str:
         text = super().__repr__()
         return f"{text[:-1]}, {len(self.inside)} inside>" if self.inside else text
+
+    @cached_property
+    def updated(self) -> list[Any]:
+        """Nothing: elements of a value have no key."""
+        return []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made = super().__reduce__()
+        return (*made, {"inside": self.inside})
 
     @cached_property
     def inside(self) -> list[Inside]:

@@ -41,7 +41,7 @@ def capture_for(schema: Schema) -> Capture:
         reason = "it is declared opaque"
         if not is_declared(function):
             try:
-                return _looked_into(schema, function, object, args)
+                return _trace_method(schema, function, object, args)
             except Resists as resisting:
                 reason = resisting.reason
             except QueryError as problem:
@@ -51,7 +51,7 @@ def capture_for(schema: Schema) -> Capture:
     return capture
 
 
-def _looked_into(schema: Schema, function: Any, object: Term, args: list[Term]) -> Term:
+def _trace_method(schema: Schema, function: Any, object: Term, args: list[Term]) -> Term:
     located = locate(function) if isinstance(function, FunctionType) else None
     symbols = [ObjectSymbol(object, schema), *(_symbol(a, schema) for a in args)]
     found = read(located, function, symbols) if located is not None else function(*symbols)

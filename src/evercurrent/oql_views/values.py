@@ -77,7 +77,7 @@ class Stitcher:
         read = self.reader(part.element, inner_fields)
 
         def read_part(row: Row) -> Any:
-            found = self._sorted_out(part).get(tuple(row[i] for i in outer), [])
+            found = self._group_rows(part).get(tuple(row[i] for i in outer), [])
             return collection(part.shape, [read(inner) for inner in found])
 
         return read_part
@@ -85,9 +85,9 @@ class Stitcher:
     def inside(self, part: Part, relation: str, row: Row) -> list[Row]:
         """The rows of a nested collection, for a row of the relation around it."""
         names = [f.name for f in self.fields(relation)]
-        return self._sorted_out(part).get(tuple(row[names.index(column)] for column, _ in part.keys), [])
+        return self._group_rows(part).get(tuple(row[names.index(column)] for column, _ in part.keys), [])
 
-    def _sorted_out(self, part: Part) -> dict[Row, list[Row]]:
+    def _group_rows(self, part: Part) -> dict[Row, list[Row]]:
         if part.relation not in self.by_key:
             fields = self.fields(part.relation)
             names = [f.name for f in fields]

@@ -59,20 +59,20 @@ def _same(value: Any, given: Any) -> bool:
 def _rows(layout: Layout, row: Row, stitcher: Stitcher) -> Iterator[tuple[str, Row]]:
     """A row of a result and the rows of everything that is nested in it, each with its relation."""
     yield layout.relation, row
-    yield from _nested(layout.element, layout.relation, row, stitcher)
+    yield from _list_nested(layout.element, layout.relation, row, stitcher)
 
 
-def _nested(shape: Shape, relation: str, row: Row, stitcher: Stitcher) -> Iterator[tuple[str, Row]]:
+def _list_nested(shape: Shape, relation: str, row: Row, stitcher: Stitcher) -> Iterator[tuple[str, Row]]:
     match shape:
         case Flat():
             return
         case Spread(members):
             for _, inner in members:
-                yield from _nested(inner, relation, row, stitcher)
+                yield from _list_nested(inner, relation, row, stitcher)
         case Part(relation=inside, element=element):
             for found in stitcher.inside(shape, relation, row):
                 yield inside, found
-                yield from _nested(element, inside, found, stitcher)
+                yield from _list_nested(element, inside, found, stitcher)
         case _:
             assert_never(shape)
 

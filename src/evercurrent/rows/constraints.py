@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evercurrent.data.zset import Row, ZSet
-from evercurrent.rows.patch import Patch, count_patch
+from evercurrent.rows.patch import Patch, Undoable, count_patch
 from evercurrent.rows.row_rules import RowRules
 from evercurrent.rows.store import KeyIndex, Reference, Store
 from evercurrent.rows.violations import constraint_error, find_violations
@@ -28,6 +28,7 @@ class TableChange:
         "counts",
         "deleted",
         "has_repeats",
+        "indexes",
         "inserted",
         "keys_are_free",
         "patches",
@@ -40,7 +41,7 @@ class TableChange:
         self.weights = weights
         self.inserted = inserted
         self.keys_are_free = True
-        self.has_repeats = max(weights.values()) > 1
+        self.has_repeats = max(weights.values(), default=0) > 1
         some_deleted = len(inserted) < len(weights)
         self.deleted = deleted = [row for row, w in weights.items() if w < 0] if some_deleted else []
         primary = store.primary
@@ -49,11 +50,17 @@ class TableChange:
         )
         self.patches = patches = [rows]  # and those of other keys, as in `Store.declared`
         for index in store.keys:
-            patches.append(self._claim(index, index.keyed_rows(inserted), index.keyed_rows(deleted)))
+            patches.append(
+                self._claim(index, index.select_keyed_rows(inserted), index.select_keyed_rows(deleted))
+            )
         self.counts: list[Patch] = []
         for reference in store.references:
             self.counts.append(reference.patch(weights))
         patches += self.counts
+        self.indexes = [
+            index.patch(store.find_appearing(weights), store.find_vanishing(weights))
+            for index in store.indexes
+        ]
 
     def _claim(self, index: KeyIndex, inserted: Sequence[Row], deleted: Sequence[Row]) -> Patch:
         """Returns the patch of a key; deleted rows make room first, so that a key can pass from one row to another."""
@@ -77,13 +84,13 @@ def validate(
     rules: Mapping[str, RowRules],
     deltas: Mapping[str, ZSet],
     children: Mapping[str, list[tuple[Store, Reference]]],
-) -> list[Patch]:
+) -> list[Undoable]:
     """Returns the patches that make the change in all stores, or raises `ConstraintError`.
 
     All mappings are by the lower-cased names of tables; `children` says for each table which references point to it.
     """
     changes: dict[str, TableChange] = {}
-    patches: list[Patch] = []
+    patches: list[Undoable] = []
     satisfied = True
     for name, delta in deltas.items():
         store, weights = stores[name], delta.weights
@@ -94,6 +101,7 @@ def validate(
             changes[name] = change = TableChange(store, weights, inserted)
             satisfied = satisfied and change.keys_are_free
             patches += change.patches
+            patches += change.indexes
     for name, change in changes.items():
         if satisfied and change.inserted:
             satisfied = _have_parents(stores, changes, change)

@@ -19,7 +19,15 @@ by undoing every patch.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from typing import Any, Protocol
+
+
+class Undoable(Protocol):
+    """A change that can be made and undone, each as often as needed."""
+
+    def apply(self) -> None: ...
+
+    def undo(self) -> None: ...
 
 
 class Patch:

@@ -15,7 +15,7 @@ from evercurrent.catalog.nodes import Table
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import ConstraintError
 from evercurrent.rows.conversion import give_row
-from evercurrent.rows.store import KeyIndex, Store
+from evercurrent.rows.store import KeyIndex, KeyOf, Store
 
 Change = tuple[Row, int]
 """A row and by how much its multiplicity changes."""
@@ -30,8 +30,8 @@ class Pending:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.delta = ZSet()
-        # For each index that was asked, by its name: the index, and the rows that are inserted under each key.
-        self._inserted: dict[str, tuple[KeyIndex, dict[Any, list[Row]]]] = {}
+        # For each index that was asked, by its name: from rows to keys, and the rows that are inserted under each key.
+        self._inserted: dict[str, tuple[KeyOf, dict[Any, list[Row]]]] = {}
 
     def count(self, row: Row) -> int:
         """How often the row is there, as far as the transaction has come."""
@@ -67,34 +67,35 @@ class Pending:
             self._index(row, before, before - weight)
 
     def _index(self, row: Row, before: int, after: int) -> None:
-        for index, inserted in self._inserted.values():
+        for key_of, inserted in self._inserted.values():
             if before <= 0 < after:
-                inserted.setdefault(index.key_of(row), []).append(row)
+                inserted.setdefault(key_of(row), []).append(row)
             elif after <= 0 < before:
-                inserted[index.key_of(row)].remove(row)
+                inserted[key_of(row)].remove(row)
 
     def find(self, index: KeyIndex, key: Any) -> list[Row]:
         """The rows under a key, as far as the transaction has come."""
         weights = self.delta.weights
         committed = index.rows.get(key)
         found = [] if committed is None or weights.get(committed, 0) < 0 else [committed]
-        if not weights:
-            return found
-        name = index.constraint.name
+        return found + self.find_inserted(index.constraint.name, index.key_of, key) if weights else found
+
+    def find_inserted(self, name: str, key_of: KeyOf, key: Any) -> list[Row]:
+        """The rows under a key that the transaction has inserted."""
         if name not in self._inserted:
             inserted: dict[Any, list[Row]] = {}
-            for row, weight in weights.items():
+            for row, weight in self.delta.weights.items():
                 if weight > 0:
-                    inserted.setdefault(index.key_of(row), []).append(row)
-            self._inserted[name] = (index, inserted)
-        return found + self._inserted[name][1].get(key, [])
+                    inserted.setdefault(key_of(row), []).append(row)
+            self._inserted[name] = (key_of, inserted)
+        return self._inserted[name][1].get(key, [])
 
     def __iter__(self) -> Iterator[Row]:
         """Every row, as often as it is there now."""
         if not self.delta:
             yield from self.store
             return
-        yield from (self.store.contents() + self.delta).inserted()
+        yield from (self.store.contents() + self.delta).insertions()
 
     def __len__(self) -> int:
         return len(self.store) + sum(self.delta.weights.values())

@@ -1,6 +1,6 @@
 """What tables, views and results of queries have in common: rows to be read, counted, shown and exported.
 
-db.view("spend").rows(), .head(3), .to_dicts(), .arrow(), .pandas()
+db.view("spend").rows(), .head(3), .to_dicts(), .to_arrow(), .to_pandas(), .to_polars()
 """
 
 from __future__ import annotations
@@ -13,14 +13,19 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
 from evercurrent.rows.conversion import Fields, give_rows
+from evercurrent.rows.familiar_names import ROWS, finder
 
 if TYPE_CHECKING:
-    import pandas
+    import polars
     import pyarrow
+    from pandas import DataFrame as PandasFrame
 
 
 class Rows(ABC):
     """Rows with named, typed columns."""
+
+    if not TYPE_CHECKING:
+        __getattr__ = finder(ROWS, "this")
 
     @property
     @abstractmethod
@@ -61,11 +66,45 @@ class Rows(ABC):
 
         return arrow_table(self.schema, self._internal(pending))
 
-    def pandas(self, *, pending: bool = False) -> pandas.DataFrame:
+    def pandas(self, *, pending: bool = False) -> PandasFrame:
         """All rows as a pandas frame. Integer and boolean columns with NULLs have pandas' nullable types."""
         from evercurrent.rows.export import pandas_frame
 
         return pandas_frame(self.schema, self._internal(pending))
+
+    def to_arrow(self, *, pending: bool = False) -> pyarrow.Table:
+        """All rows as an Arrow table: `arrow()` under the name that other libraries have for it."""
+        return self.arrow(pending=pending)
+
+    def fetch_arrow_table(self) -> pyarrow.Table:
+        """All rows as an Arrow table, under the name that DuckDB has for it."""
+        return self.arrow()
+
+    def to_pandas(self, *, pending: bool = False) -> PandasFrame:
+        """All rows as a pandas frame: `pandas()` under the name that other libraries have for it."""
+        return self.pandas(pending=pending)
+
+    def df(self) -> PandasFrame:
+        """All rows as a pandas frame, under the name that DuckDB has for it."""
+        return self.pandas()
+
+    def to_polars(self, *, pending: bool = False) -> polars.DataFrame:
+        """All rows as a polars frame."""
+        from evercurrent.rows.export import polars_frame
+
+        return polars_frame(self.schema, self._internal(pending))
+
+    def pl(self) -> polars.DataFrame:
+        """All rows as a polars frame, under the name that DuckDB has for it."""
+        return self.to_polars()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows for whatever reads Arrow: `pyarrow.table(view)`, `polars.DataFrame(view)`, a query of DuckDB."""
+        return self.arrow().__arrow_c_stream__(requested_schema)
+
+    def fetchall(self) -> list[Row]:
+        """All rows, under the name that drivers of databases have for it."""
+        return self.rows()
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows())

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
 from evercurrent.display import count_text
+from evercurrent.rows.conversion import give_rows
 from evercurrent.rows.readable import Rows, signature
 
 
@@ -27,11 +28,37 @@ class Result(Rows):
         self.count = count
         self._fields = fields
         self._rows = rows if rows is not None else []
+        self._taken = 0  # how many rows fetchone and fetchmany have returned
 
     @property
     def schema(self) -> tuple[Member, ...]:
         """The columns: each with its `name`, `type` and whether it is `nullable`."""
         return self._fields
+
+    def fetchone(self) -> Row | None:
+        """The next row that was not fetched yet; None if there is no other."""
+        found = self.fetchmany(1)
+        return found[0] if found else None
+
+    def fetchmany(self, size: int = 1) -> list[Row]:
+        """The next rows that were not fetched yet, at most `size`."""
+        found = give_rows(self._fields, self._rows[self._taken : self._taken + size])
+        self._taken += len(found)
+        return found
+
+    def fetchall(self) -> list[Row]:
+        """All rows that were not fetched yet."""
+        return self.fetchmany(len(self._rows))
+
+    @property
+    def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
+        """The columns as drivers of databases describe them: name, type, and at the end whether NULLs are possible."""
+        return [(f.name, str(f.type), None, None, None, None, f.nullable) for f in self._fields]
+
+    @property
+    def rowcount(self) -> int:
+        """`count`, under the name that drivers of databases have for it."""
+        return self.count
 
     def scalar(self) -> object:
         """The only value of the only row; None if there is no row."""

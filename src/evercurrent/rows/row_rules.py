@@ -31,6 +31,8 @@ class RowRules:
         self._rules = tuple((rule, _compile(rule)) for rule in row_rules(table))
         tests = [test for rule, _ in self._rules if (test := _test(rule)) is not None]
         conditions = [choose for rule, choose in self._rules if isinstance(rule, Satisfies)]
+        self.conditions = conditions
+        """Of each CHECK, the function that returns the rows that violate it."""
         self._choices = ([_generate(tests)] if tests else []) + conditions
 
     def are_satisfied_by(self, rows: Sequence[Row]) -> bool:

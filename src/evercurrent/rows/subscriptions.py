@@ -23,10 +23,11 @@ from collections.abc import Callable
 from functools import cached_property
 from itertools import starmap
 from operator import call
-from typing import Literal
+from typing import Any, Literal
 
 from evercurrent.callables import require_callable
 from evercurrent.data.zset import Row, ZSet
+from evercurrent.rows.awaiting import AsyncCallback, as_callback
 
 log = logging.getLogger("evercurrent")
 
@@ -41,34 +42,88 @@ class Change:
     """The change of one table or view by one transaction.
 
     `inserted` and `deleted` are lists of rows, each row as often as it came or went; `transaction` is its number,
-    `name` the table or view that changed. No row is in both lists.
+    `name` the table or view that changed. No row is in both lists. A change can be pickled.
     """
 
-    def __init__(self, name: str, delta: ZSet, transaction: int, give: Callable[[Row], Row]) -> None:
+    def __init__(
+        self, name: str, delta: ZSet, transaction: int, give: Callable[[Row], Row], key: tuple[int, ...] = ()
+    ) -> None:
         self.name = name
         self.transaction = transaction
         self._delta = delta
         self._give = give
+        self._key = key  # where the columns stand that tell rows apart
 
-    @property
+    @cached_property
     def size(self) -> int:
         """About how many rows changed: equal rows count once."""
         return len(self._delta)
 
+    @property
+    def delta(self) -> ZSet:
+        """The change as rows in internal representation with weights. To be read only."""
+        return self._delta
+
     @cached_property
     def inserted(self) -> list[Row]:
-        return [self._give(row) for row in self._delta.inserted()]
+        return [self._give(row) for row in self._delta.insertions()]
 
     @cached_property
     def deleted(self) -> list[Row]:
-        return [self._give(row) for row in self._delta.deleted()]
+        return [self._give(row) for row in self._delta.deletions()]
+
+    @cached_property
+    def updated(self) -> list[tuple[Row, Row]]:
+        """Pairs of an old and a new row with the same key; each is among the deleted and inserted ones, too.
+
+        The key is the primary key of a table, and of a view what tells its rows apart, such as its GROUP BY. Without one there
+        are no pairs.
+        """
+        if not self._key:
+            return []
+        old = {tuple([row[i] for i in self._key]): row for row in self._delta.deletions()}
+        pairs = ((old.get(tuple([row[i] for i in self._key])), row) for row in self._delta.insertions())
+        return [(self._give(before), self._give(after)) for before, after in pairs if before is not None]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (
+            type(self),
+            self.name,
+            self.transaction,
+            self.inserted,
+            self.deleted,
+            self.updated,
+            self.size,
+        )
 
     def __repr__(self) -> str:
         return (
             f"<Change of {self.name} in transaction {self.transaction}: "
-            f"+{sum(w for _, w in self._delta.items() if w > 0)} "
-            f"-{-sum(w for _, w in self._delta.items() if w < 0)}>"
+            f"+{len(self.inserted)} -{len(self.deleted)}>"
         )
+
+
+def _rebuild(
+    cls: type[Change],
+    name: str,
+    transaction: int,
+    inserted: list[Any],
+    deleted: list[Any],
+    updated: list[Any],
+    size: int,
+) -> Change:
+    """Returns a change that was pickled."""
+    made = cls.__new__(cls)
+    made.__dict__ |= {
+        "name": name,
+        "transaction": transaction,
+        "inserted": inserted,
+        "deleted": deleted,
+        "updated": updated,
+        "size": size,
+        "inside": [],
+    }
+    return made
 
 
 Callback = Callable[[Change], object]
@@ -122,12 +177,17 @@ class Subscribers:
         self._all: list[Subscription] = []
         self.watched: frozenset[str] = frozenset()
         """The names of the relations that someone watches."""
+        self._first: tuple[Subscription, ...] = ()  # those that are called before the commit
+        self._later: tuple[Subscription, ...] = ()
         self._queue: deque[Notices] = deque()
         self.is_delivering = False
 
     def add(self, name: str, callback: Callback, when: When) -> Subscription:
+        callback = as_callback(callback, name, when)
         require_callable(callback, f"subscribe to {name}", "give a function of one argument, the change")
         subscription = Subscription(self, name, callback, when)
+        if isinstance(callback, AsyncCallback):
+            callback.subscription = subscription
         self._all.append(subscription)
         self._note()
         return subscription
@@ -144,19 +204,25 @@ class Subscribers:
             self.remove(subscription)
 
     def _note(self) -> None:
+        self._first = tuple(s for s in self._all if s.when == "before")
+        self._later = tuple(s for s in self._all if s.when == "after")
         self.watched = frozenset(s.name for s in self._all)
+
+    @property
+    def asks_before(self) -> bool:
+        """Whether somebody is called before the commit."""
+        return bool(self._first)
 
     def before(self, changes: dict[str, Change]) -> None:
         """Ask everyone who wants to be asked before the commit; whatever they raise goes to the caller."""
-        for subscription in list(self._all):
+        for subscription in self._first:
             change = changes.get(subscription.name)
-            if subscription.when == "before" and change is not None and subscription.active:
+            if change is not None and subscription.active:
                 subscription.callback(change)
 
     def notices(self, changes: dict[str, Change]) -> Notices:
         """The calls to be made after the commit."""
-        found = [(s, changes[s.name]) for s in self._all if s.when == "after" and s.name in changes]
-        return deque(Notice.to(subscription, change) for subscription, change in found)
+        return deque([Notice.to(s, changes[s.name]) for s in self._later if s.name in changes])
 
     def announce(self, notices: Notices) -> None:
         """Puts the calls for a transaction into the queue. Idempotent, for the calls that are made are taken out of `notices`."""

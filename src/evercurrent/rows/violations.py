@@ -80,11 +80,13 @@ def find_violations(
             yield Violation(rule, bad)
     tables = {name: store.table for name, store in stores.items()}
     for table_rule in table_rules(tables, deltas):
-        if bad := _violating_rows(table_rule, stores, deltas):
+        if bad := _find_violating_rows(table_rule, stores, deltas):
             yield Violation(table_rule, bad)
 
 
-def _violating_rows(rule: TableRule, stores: Mapping[str, Store], deltas: Mapping[str, ZSet]) -> list[Row]:
+def _find_violating_rows(
+    rule: TableRule, stores: Mapping[str, Store], deltas: Mapping[str, ZSet]
+) -> list[Row]:
     store, delta = stores[rule.table.name.lower()], deltas[rule.table.name.lower()]
     if not store.stored:
         return []
@@ -116,7 +118,7 @@ def _violating_rows(rule: TableRule, stores: Mapping[str, Store], deltas: Mappin
 def _rows_under_one_key(index: KeyIndex, delta: ZSet) -> list[Row]:
     """Returns the rows that share a key after the change: the stored one that stays, and those that are inserted."""
     claims: dict[Any, list[Row]] = {}
-    for row in index.keyed_rows([row for row, w in delta.items() if w > 0]):
+    for row in index.select_keyed_rows([row for row, w in delta.items() if w > 0]):
         claims.setdefault(index.key_of(row), []).append(row)
     result: list[Row] = []
     for key, rows in claims.items():

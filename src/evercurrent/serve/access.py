@@ -47,8 +47,8 @@ class Access:
     def refusal(self, scope: Scope) -> JSONResponse | None:
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         if self.hosts is not None and _host(headers.get("host", "")) not in self.hosts:
-            return _refused(403, "this server answers only on loopback", "use http://127.0.0.1")
-        if self.token is None:
+            return _refuse(403, "this server answers only on loopback", "use http://127.0.0.1")
+        if self.token is None or is_page(scope["path"].removeprefix(scope.get("root_path", ""))):
             return None
         given = headers.get("authorization", "").removeprefix("Bearer ").strip()
         if not given:
@@ -56,7 +56,12 @@ class Access:
             given = query.get("token", [""])[0]
         if hmac.compare_digest(given.encode(), self.token.encode()):
             return None
-        return _refused(401, "a token is needed", "send the header Authorization: Bearer TOKEN")
+        return _refuse(401, "a token is needed", "send the header Authorization: Bearer TOKEN")
+
+
+def is_page(path: str) -> bool:
+    """Whether a path is a file of the studio's page, which says nothing of the database. It reads with the token."""
+    return path in ("/", "/studio") or (path.startswith("/studio/") and not path.startswith("/studio/api/"))
 
 
 def _host(header: str) -> str:
@@ -66,5 +71,5 @@ def _host(header: str) -> str:
     return header.partition(":")[0].lower()
 
 
-def _refused(status: int, message: str, hint: str) -> JSONResponse:
+def _refuse(status: int, message: str, hint: str) -> JSONResponse:
     return JSONResponse({"error": "Refused", "message": message, "hint": hint}, status)

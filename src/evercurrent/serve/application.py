@@ -11,6 +11,7 @@
     POST /execute    {"sql": ...}        statements
     POST /changes    {"changes": {...}}  change feeds, in one transaction; with "batch", counted once
     GET  /v1/shape?table=spend           Electric's shape protocol
+    POST /mcp                            tools for language models
 
 The same under `/tables/...` for tables. It can be mounted into another application:
 
@@ -22,11 +23,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import secrets
-import threading
-from collections import OrderedDict
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from starlette.applications import Starlette
@@ -49,86 +46,18 @@ from evercurrent.serve.access import Access
 from evercurrent.serve.change_log import ChangeLog, event_text
 from evercurrent.serve.encoding import csv_text, json_row, json_text
 from evercurrent.serve.event_stream import read_position, stream_events
-from evercurrent.serve.metrics import Metrics, metric_lines
-from evercurrent.serve.requests import json_body, member, number, wanted_format
+from evercurrent.serve.handover import Followed
+from evercurrent.serve.mcp import mcp
+from evercurrent.serve.metrics import metric_lines
+from evercurrent.serve.requests import find_format, json_body, member, number
+from evercurrent.serve.service import Service, Unknown
 from evercurrent.serve.shapes import shape_response
+from evercurrent.serve.studio.routes import Studio
 
 if TYPE_CHECKING:
-    from evercurrent.serve.database import ServedDatabase, ServedRows
+    from evercurrent.serve.database import ServedDatabase
 
-REMEMBERED_BATCHES = 100_000
 VERSION_HEADER = "Evercurrent-Version"
-
-
-class Unknown(QueryError):
-    """There is no table or view of this name."""
-
-
-class Service:
-    """What the routes share: the database, and a log of changes for each relation that somebody follows."""
-
-    def __init__(self, database: ServedDatabase, *, writes: bool) -> None:
-        self.database = database
-        self.writes = writes
-        self.metrics = Metrics()
-        # Versions of a database in memory begin again with every process; the mark tells them apart.
-        durable = bool(getattr(database, "is_durable", False))
-        self.mark = "" if durable else f"@{secrets.token_hex(4)}"
-        self.logs: dict[tuple[str, str], ChangeLog] = {}
-        self.batches: OrderedDict[str, int] = OrderedDict()
-        self._lock = threading.Lock()
-
-    # --- reading -------------------------------------------------------------------------------------------
-
-    def relation(self, kind: str, name: str) -> ServedRows:
-        """The table or view of a name, in any case."""
-        names = self.database.views if kind == "view" else self.database.tables
-        found = next((n for n in names if n.lower() == name.lower()), None)
-        if found is None:
-            raise Unknown(f"there is no {kind} {name[:100]!r}", hint=f"GET /{kind}s lists them")
-        handle = self.database.view(found) if kind == "view" else self.database.table(found)
-        return cast("ServedRows", handle)
-
-    def snapshot(self, relation: ServedRows) -> tuple[int, list[Any]]:
-        """All rows, and the version that they are of."""
-        with self.database.transaction():
-            return self.database.version, relation.rows()
-
-    def log(self, kind: str, name: str, loop: asyncio.AbstractEventLoop) -> ChangeLog:
-        """The log of a relation's changes; opened for the first who follows it, and kept from then on."""
-        relation = self.relation(kind, name)
-        with self._lock:
-            key = (kind, name.lower())
-            found = self.logs.get(key)
-            if found is None or found.loop is not loop or not found.subscription.active:
-                if found is not None:
-                    found.close()
-                found = self.logs[key] = ChangeLog(self.database, name, relation, loop)
-            return found
-
-    # --- writing -------------------------------------------------------------------------------------------
-
-    def require_writes(self) -> None:
-        if not self.writes:
-            raise TransactionError("this server only reads", hint="serve with writes=True")
-
-    def apply(self, changes: dict[str, Any], batch: str | None) -> dict[str, Any]:
-        """Applies change feeds in one transaction. A batch that was applied already changes nothing."""
-        self.require_writes()
-        with self._lock:
-            if batch is not None and batch in self.batches:
-                return {"version": self.batches[batch], "applied": False}
-            self.database.apply(changes)
-            version = self.database.version
-            if batch is not None:
-                self.batches[batch] = version
-                while len(self.batches) > REMEMBERED_BATCHES:
-                    self.batches.popitem(last=False)
-            return {"version": version, "applied": True}
-
-    def close(self) -> None:
-        for log in self.logs.values():
-            log.close()
 
 
 def application(
@@ -141,12 +70,14 @@ def application(
     """The application for a database. `hosts` are the names that requests may call it by (None: any)."""
     service = Service(database, writes=writes)
     routes = [
+        *Studio(service, service.inspection).routes(),
         Route("/health", partial(health, service)),
         Route("/metrics", partial(metrics, service)),
         Route("/query", partial(query, service), methods=["POST"]),
         Route("/execute", partial(execute, service), methods=["POST"]),
         Route("/changes", partial(apply_changes, service), methods=["POST"]),
         Route("/v1/shape", partial(shape, service)),
+        Route("/mcp", partial(mcp, service), methods=["POST"]),
     ]
     for kind in ("view", "table"):
         routes += [
@@ -186,9 +117,20 @@ async def refuse(service: Service, request: Request, problem: Exception) -> Resp
     """An error, as JSON: what went wrong, where, and what to do."""
     status = status_of(problem)
     service.metrics.count_request(status)
-    content = {"error": type(problem).__name__, "message": str(problem)}
-    hint = getattr(problem, "hint", None)
-    return JSONResponse(content | ({"hint": hint} if hint else {}), status)
+    content: dict[str, Any] = {"error": type(problem).__name__, "message": str(problem)}
+    hint, place = getattr(problem, "hint", None), getattr(problem, "place", None)
+    if hint:
+        content["hint"] = hint
+    if place is not None:
+        content["place"] = {
+            "start": place.start,
+            "end": place.end,
+            "line": place.line,
+            "column": place.column,
+        }
+        content["excerpt"] = place.excerpt()
+    content["what"] = getattr(problem, "message", str(problem))
+    return JSONResponse(content, status)
 
 
 def answer(service: Service, text: str | bytes, media: str, version: int | None = None) -> Response:
@@ -206,7 +148,7 @@ async def health(service: Service, request: Request) -> Response:
 
 
 async def relations(service: Service, kind: str, request: Request) -> Response:
-    def listed() -> list[dict[str, Any]]:
+    def list_relations() -> list[dict[str, Any]]:
         names = service.database.views if kind == "view" else service.database.tables
         found = []
         for name in names:
@@ -215,28 +157,26 @@ async def relations(service: Service, kind: str, request: Request) -> Response:
             found.append({"name": name, "columns": columns})
         return found
 
-    return answer_json(service, await run_in_threadpool(listed), service.database.version)
+    return answer_json(service, await run_in_threadpool(list_relations), service.database.version)
 
 
 async def rows(service: Service, kind: str, request: Request) -> Response:
     relation = service.relation(kind, request.path_params["name"])
-    wanted = wanted_format(request)
+    wanted = find_format(request)
     limit, offset = number(request, "limit", None), number(request, "offset", 0) or 0
 
     def read() -> tuple[int, bytes | str, str]:
         columns = [f.name for f in relation.schema]
         if wanted == "arrow":
-            with service.database.transaction():
-                version, table = service.database.version, relation.arrow()
-            return version, arrow_stream(table.slice(offset, limit)), "application/vnd.apache.arrow.stream"
-        version, found = service.snapshot(relation)
-        page = list(islice(found, offset, None if limit is None else offset + limit))
+            version, table = service.arrow_page(kind, relation, offset, limit)
+            return version, arrow_stream(table), "application/vnd.apache.arrow.stream"
+        version, page, count = service.page(kind, relation, offset, limit)
         if wanted == "csv":
             return version, csv_text(columns, page), "text/csv; charset=utf-8"
         content = {
             "version": version,
             "columns": columns,
-            "count": len(found),
+            "count": count,
             "rows": [json_row(columns, row) for row in page],
         }
         return version, json_text(content), "application/json"
@@ -262,12 +202,12 @@ async def changes(service: Service, kind: str, request: Request) -> Response:
 
     def begin() -> tuple[int | None, str]:
         """The version that the client has when the stream has begun, and how it begins."""
-        with service.database.transaction():
+        with service.inspection.hold():
             version = service.database.version
             found = log.relation.rows() if snapshot and last is None else []
         if last is not None:
             seen = read_position(last, service.mark)
-            if seen is None or seen > version or log.since(seen) is None:
+            if seen is None or seen > version or service.since(log, seen) is None:
                 return None, event_text("reset", {"version": version}, f"{version}{service.mark}")
             return seen, ": continued\n\n"
         identity = f"{version}{service.mark}"
@@ -288,6 +228,10 @@ async def changes(service: Service, kind: str, request: Request) -> Response:
 
     service.metrics.count_request(200)
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    if seen is not None and "evercurrent.transport" in request.scope:
+        headers["Content-Type"] = "text/event-stream; charset=utf-8"
+        relay = service.relay_on(asyncio.get_running_loop())
+        return cast(Response, Followed(relay, log, seen, first, headers))
     return StreamingResponse(stream(), media_type="text/event-stream", headers=headers)
 
 
@@ -342,9 +286,19 @@ async def shape(service: Service, request: Request) -> Response:
         raise QueryError("a shape needs the name of a table or view", hint="/v1/shape?table=NAME&offset=-1")
     kind = "view" if any(name.lower() == v.lower() for v in service.database.views) else "table"
     log = await run_in_threadpool(service.log, kind, name, asyncio.get_running_loop())
-    found = await shape_response(log, service.snapshot, service.database.version, service.mark, request)
+    key = service.key(kind, log.relation)
+    present = service.database.version
+    await run_in_threadpool(shape_past, service, log, request)
+    found = await shape_response(log, key, service.snapshot, present, service.mark, request)
     service.metrics.count_request(found.status_code)
     return found
+
+
+def shape_past(service: Service, log: ChangeLog, request: Request) -> None:
+    """Reaches back to the version of a client that has a shape from before this process."""
+    offset = request.query_params.get("offset", "-1").partition("_")[0]
+    if offset.isascii() and offset.isdigit() and len(offset) < 19 and int(offset) <= service.database.version:
+        service.since(log, int(offset))
 
 
 async def metrics(service: Service, request: Request) -> Response:
@@ -356,7 +310,12 @@ async def metrics(service: Service, request: Request) -> Response:
 
     logs = [({"kind": kind, "name": log.name}, log) for (kind, _), log in service.logs.items()]
     add("version", "gauge", "Version of the database.", [({}, service.database.version)])
-    add("streams", "gauge", "Clients that follow changes.", [({}, counted.streams)])
+    add(
+        "streams",
+        "gauge",
+        "Clients that follow changes.",
+        [({}, counted.streams + (service.relay.clients if service.relay is not None else 0))],
+    )
     by_status = [({"status": str(s)}, float(n)) for s, n in sorted(counted.requests.items())]
     add("requests_total", "counter", "Requests answered.", by_status)
     add(
@@ -366,10 +325,18 @@ async def metrics(service: Service, request: Request) -> Response:
         [(x, log.seen) for x, log in logs],
     )
     add("log_rows", "gauge", "Changed rows kept for clients.", [(x, log.rows) for x, log in logs])
-    stats = getattr(service.database, "stats", None)
-    if stats is not None:
-        sizes = (await run_in_threadpool(stats)).sizes
-        named = [({"kind": s.kind, "name": s.name}, s) for s in sizes]
-        add("entries", "gauge", "Entries of a table or state.", [(x, s.entries) for x, s in named])
-        add("bytes", "gauge", "Bytes of a table or state, about.", [(x, s.bytes) for x, s in named])
+    sizes = await run_in_threadpool(service.inspection.sizes)
+    named = [(labels_of(name), size) for name, size in sizes.items()]
+    add("entries", "gauge", "Entries of a table, view or state.", [(x, s[0]) for x, s in named])
+    add("bytes", "gauge", "Bytes of a table, view or state, about.", [(x, s[1]) for x, s in named])
     return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
+
+
+def labels_of(name: str) -> dict[str, str]:
+    """The labels of something that has a size: tables and views say what they are, states are the others."""
+    kind, colon, rest = name.partition(":")
+    return (
+        {"kind": kind, "name": rest}
+        if colon and kind in ("table", "view")
+        else {"kind": "state", "name": name}
+    )

@@ -10,8 +10,8 @@ that was read at version v and the changes after v together are the rows.
 There is one log for all clients, and each client has only a position in it. So a commit appends once, whoever listens;
 a slow client falls behind alone; and what is kept is bounded by `most_changes` and `most_rows`.
 
-Commits happen on any thread. The callback only appends and rings; rows are converted on the server's thread. Clients are
-woken together, at most every `PAUSE` seconds, so that many of them cost a busy database little.
+Commits happen on any thread. The callback only appends and rings, without a lock; everything else happens on the server's
+thread, at most every `PAUSE` seconds, so that followers cost a busy database little.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from evercurrent.errors import EvercurrentError
 from evercurrent.serve.encoding import json_row, json_text, json_value
 
 if TYPE_CHECKING:
     from evercurrent.rows.subscriptions import Change, Subscription
-    from evercurrent.serve.database import ServedDatabase, ServedRows
+    from evercurrent.serve.copies import Copies
+    from evercurrent.serve.database import Held, ServedRows
+    from evercurrent.serve.relay import Relay
 
 PAUSE = 0.05
 """Clients are woken at most so often, in seconds."""
@@ -38,7 +41,7 @@ class ChangeLog:
 
     def __init__(
         self,
-        database: ServedDatabase,
+        database: Held,
         name: str,
         relation: ServedRows,
         loop: asyncio.AbstractEventLoop,
@@ -51,39 +54,68 @@ class ChangeLog:
         self.columns = [f.name for f in relation.schema]
         self.loop = loop
         self.most_changes, self.most_rows = most_changes, most_rows
-        self.changes: deque[Change] = deque()
+        self._fresh: deque[Change] = deque()
+        """What commits have appended and nobody has looked at yet."""
+        self.kept: deque[Change] = deque()
         self.rows = 0
-        self.seen = 0  # changes that were ever appended
+        self.dropped = 0  # changes that are not kept any more
         self._lock = threading.Lock()
         self._ringing = False
         self._bell = asyncio.Event()
-        self._texts: dict[tuple[int, int], tuple[str, int]] = {}
-        with database.transaction():  # no commit falls between the two
+        self._texts: dict[tuple[int, int, str], tuple[str, int]] = {}
+        self.relay: Relay | None = None
+        """Where the clients are, if they are in a process of their own."""
+        self.copies: Copies | None = None
+        """The copies of equal rows, once a shape has asked for them."""
+        with database.hold():  # no commit falls between the two
             self.subscription: Subscription = relation.subscribe(self.append)
             self.begins = database.version
-        self.newest = self.begins
+        self._newest = self.begins
 
     # --- called by commits, on any thread ---------------------------------------------------------------------
 
     def append(self, change: Change) -> None:
-        with self._lock:
-            self.changes.append(change)
-            self.newest = change.transaction
-            self.seen += 1
-            self.rows += change.size
-            while len(self.changes) > self.most_changes or (
-                self.rows > self.most_rows and len(self.changes) > 1
-            ):
-                oldest = self.changes.popleft()
-                self.rows -= oldest.size
-                self.begins = oldest.transaction
-            if self._ringing:
-                return
+        self._fresh.append(change)
+        if not self._ringing:
             self._ringing = True
-        try:
-            self.loop.call_soon_threadsafe(self._ring_later)
-        except RuntimeError:  # the server has stopped; its clients are gone
-            self.subscription.cancel()
+            try:
+                self.loop.call_soon_threadsafe(self._ring_later)
+            except RuntimeError:  # the server has stopped; its clients are gone
+                self.subscription.cancel()
+
+    # --- what is kept ---------------------------------------------------------------------------------------------
+
+    def _take(self) -> None:
+        """Takes in what is fresh, and drops what is too much. The lock is held."""
+        while self._fresh:
+            change = self._fresh.popleft()
+            self.kept.append(change)
+            self._newest = change.transaction
+            self.rows += change.size
+        while len(self.kept) > self.most_changes or (self.rows > self.most_rows and len(self.kept) > 1):
+            oldest = self.kept.popleft()
+            self.rows -= oldest.size
+            self.begins = oldest.transaction
+            self.dropped += 1
+
+    @property
+    def changes(self) -> deque[Change]:
+        """The changes that are kept."""
+        with self._lock:
+            self._take()
+            return self.kept
+
+    @property
+    def newest(self) -> int:
+        """The version of the latest change."""
+        with self._lock:
+            self._take()
+            return self._newest
+
+    @property
+    def seen(self) -> int:
+        """How many changes there have been."""
+        return self.dropped + len(self.changes)
 
     # --- called on the server's thread ----------------------------------------------------------------------------
 
@@ -91,11 +123,12 @@ class ChangeLog:
         self.loop.call_later(PAUSE, self._ring)
 
     def _ring(self) -> None:
-        with self._lock:
-            self._ringing = False
+        self._ringing = False  # before what is fresh is taken: who appends after that rings again
         self._texts.clear()
         bell, self._bell = self._bell, asyncio.Event()
         bell.set()
+        if self.relay is not None:
+            self.relay.feed(self)
 
     async def wait(self, version: int, seconds: float) -> bool:
         """Waits until there is a change after the version; returns whether there is one."""
@@ -111,25 +144,55 @@ class ChangeLog:
     def since(self, version: int) -> list[Change] | None:
         """The changes after a version, in order; None if the log does not reach back so far."""
         with self._lock:
+            self._take()
             if version < self.begins:
                 return None
-            return [c for c in self.changes if c.transaction > version]
+            return [c for c in self.kept if c.transaction > version]
+
+    def reach_back(self, database: Held, version: int) -> None:
+        """Takes in the changes after a version from where the database keeps them, if it does and they are not too many."""
+        past: list[Change] = []
+        with database.hold():
+            try:
+                self.relation.subscribe(past.append, since=version).cancel()
+            except EvercurrentError:  # they are not kept any more, or the relation was another one then
+                return
+            with self._lock:
+                self._take()
+                older = [c for c in past if c.transaction <= self.begins]
+                rows = sum(c.size for c in older)
+                if self.rows + rows <= self.most_rows and len(self.kept) + len(older) <= self.most_changes:
+                    self.kept.extendleft(reversed(older))
+                    self.rows += rows
+                    self.begins = min(version, self.begins)
+
+    def texts_since(self, version: int, mark: str) -> list[tuple[int, str]] | None:
+        """The changes after a version, each as a server-sent event; None if the log does not reach back so far."""
+        changes = self.since(version)
+        if changes is None:
+            return None
+        return [
+            (c.transaction, event_text("change", self.content(c), f"{c.transaction}{mark}")) for c in changes
+        ]
 
     def events_since(self, version: int, mark: str) -> tuple[str, int] | None:
         """The changes after a version as server-sent events, and the version that they lead to.
 
         Most clients are at the same position, so the text is made once for all of them.
         """
-        key = (version, self.newest)
+        key = (version, self.newest, mark)
         found = self._texts.get(key)
         if found is None:
-            changes = self.since(version)
-            if changes is None:
+            texts = self.texts_since(version, mark)
+            if texts is None:
                 return None
-            text = "".join(event_text("change", self.content(c), f"{c.transaction}{mark}") for c in changes)
-            found = (text, changes[-1].transaction if changes else version)
+            found = ("".join(text for _, text in texts), texts[-1][0] if texts else version)
             self._texts[key] = found
         return found
+
+    def reset_text(self) -> str:
+        """The event for a client that was away for too long."""
+        return event_text("reset", {"version": self.newest})
 
     def content(self, change: Change) -> dict[str, object]:
         return {
@@ -144,6 +207,8 @@ class ChangeLog:
 
     def close(self) -> None:
         self.subscription.cancel()
+        if self.relay is not None:
+            self.relay.forget(self)
 
 
 def event_text(kind: str, content: object, identity: str | None = None) -> str:

@@ -1,4 +1,4 @@
-"""What a database must offer to be served. A database in process does."""
+"""What a database must offer to be served. A database in process does, and so does a warehouse."""
 
 from __future__ import annotations
 
@@ -14,8 +14,19 @@ if TYPE_CHECKING:
     from evercurrent.rows.subscriptions import Change, Subscription
 
 
+class Held(Protocol):
+    """A database that can be held: nobody changes it inside `hold()`."""
+
+    @property
+    def version(self) -> int: ...
+
+    def hold(self) -> AbstractContextManager[Any]: ...
+
+
 class ServedRows(Protocol):
     """A table or a view."""
+
+    name: str
 
     @property
     def schema(self) -> tuple[Member, ...]: ...
@@ -24,7 +35,9 @@ class ServedRows(Protocol):
 
     def arrow(self) -> pyarrow.Table: ...
 
-    def subscribe(self, callback: Callable[[Change], object], /) -> Subscription: ...
+    def subscribe(
+        self, callback: Callable[[Change], object], /, *, since: int | None = None
+    ) -> Subscription: ...
 
     def __len__(self) -> int: ...
 
@@ -45,10 +58,8 @@ class ServedDatabase(Protocol):
 
     def view(self, name: str) -> Any: ...
 
-    def transaction(self) -> AbstractContextManager[Any]: ...
-
     def execute(self, sql: str, parameters: Any = None) -> Any: ...
 
     def query(self, text: str, parameters: Any = None) -> Any: ...
 
-    def apply(self, changes: Mapping[str, Any]) -> Any: ...
+    def apply(self, changes: Mapping[str, Any], *, batch: str | None = None) -> Any: ...

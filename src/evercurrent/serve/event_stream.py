@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from evercurrent.serve.change_log import ChangeLog, event_text
+from evercurrent.serve.change_log import ChangeLog
+from evercurrent.serve.relay import HEARTBEAT
 
-HEARTBEAT = 15.0
-"""Seconds after which a quiet stream says that it is alive: proxies cut idle connections."""
+ALIVE = ": alive\n\n"
 
 
 def read_position(text: str | None, mark: str) -> int | None:
@@ -43,10 +43,10 @@ async def stream_events(
     while True:
         found = log.events_since(seen, mark)
         if found is None:
-            yield event_text("reset", {"version": log.newest})
+            yield log.reset_text()
             return
         text, seen = found
         if text:
             yield text
         elif not await log.wait(seen, heartbeat):
-            yield ": alive\n\n"
+            yield ALIVE

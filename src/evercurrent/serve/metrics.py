@@ -32,9 +32,9 @@ def metric_lines(name: str, kind: str, what: str, samples: Iterable[Sample]) -> 
     yield f"# HELP {name} {what}"
     yield f"# TYPE {name} {kind}"
     for labels, value in samples:
-        inside = ",".join(f'{k}="{_escaped(v)}"' for k, v in labels.items())
+        inside = ",".join(f'{k}="{_escape(v)}"' for k, v in labels.items())
         yield f"{name}{{{inside}}} {value:g}" if inside else f"{name} {value:.17g}"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return re.sub(r'[\\"]', r"\\\g<0>", text).replace("\n", "\\n")

@@ -29,7 +29,7 @@ def number(request: Request, name: str, default: int | None) -> int | None:
     return int(text)
 
 
-def wanted_format(request: Request) -> str:
+def find_format(request: Request) -> str:
     """What `?format=` or the header Accept ask for; JSON if they ask for nothing."""
     named = request.query_params.get("format")
     if named is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import webbrowser
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from evercurrent.serve.database import ServedDatabase
 if TYPE_CHECKING:
     import uvicorn
 
-    from evercurrent.serve.application import Service
+    from evercurrent.serve.service import Service
 
 PORT = 8080
 TRIED_PORTS = 20
@@ -57,6 +58,11 @@ class Server:
         self._thread.join(10)
         self._service.close()
 
+    @property
+    def page(self) -> str:
+        """The address of the studio, with the token if one is needed."""
+        return f"{self.url}/studio/" + (f"?token={self.token}" if self.token else "")
+
     def wait(self) -> None:
         """Waits until the server stops: for programs that do nothing else."""
         while self._thread.is_alive():
@@ -88,6 +94,7 @@ def serve(
 
         from evercurrent.serve.access import LOOPBACK, is_loopback, new_token
         from evercurrent.serve.application import application
+        from evercurrent.serve.handover import TransportInScope
     except ImportError as problem:
         raise UnsupportedError(
             f"serving needs packages that are not installed: {problem}",
@@ -98,10 +105,27 @@ def serve(
         token = new_token()
     app = application(database, token=token, hosts=(*LOOPBACK, host) if local else None, writes=writes)
     sock, port = open_socket(host, port)
-    config = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        TransportInScope(app), log_level="warning", lifespan="off", timeout_graceful_shutdown=1
+    )
     shown = f"[{host}]" if ":" in host else host
     server = Server(uvicorn.Server(config), app.state.service, sock, f"http://{shown}:{port}", token)
     server.start()
+    return server
+
+
+def studio(
+    database: ServedDatabase,
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    token: str | None = None,
+    open: bool = True,
+) -> Server:
+    """Serves a database, and opens its page in a browser."""
+    server = serve(database, host=host, port=port, token=token)
+    if open:
+        webbrowser.open(server.page)
     return server
 
 

@@ -10,8 +10,8 @@ last with `live=true`, which waits until something changes. Handle and offset ar
         [{"key": ..., "value": {...}, "headers": {"operation": "delete"}}, ...]
 
 Values are text as PostgreSQL writes them; the header `electric-schema` tells the types, and clients parse by it. A row is
-identified by the primary key of its table. A view's row is identified by all of its values, so a view that holds equal rows
-is refused when that is seen: select a key with them, or count them.
+identified by the primary key of its table, or by a key that the compiler has found for its view; the rows of any other view
+by all of their values and, if there are several copies, by their numbers (`copies`).
 A handle that this process did not give, or an offset that its log does not reach, is answered by 409, and the client starts
 over. Clauses that select rows or columns are refused: define a view.
 """
@@ -29,6 +29,7 @@ from starlette.responses import Response
 from evercurrent.data.types import Boolean, Date, Decimal, Float, Integer, Time, Timestamp, Type
 from evercurrent.errors import QueryError
 from evercurrent.serve.change_log import ChangeLog
+from evercurrent.serve.copies import Copies, name_copies
 from evercurrent.serve.encoding import json_text, json_value
 
 if TYPE_CHECKING:
@@ -46,13 +47,13 @@ Message = dict[str, Any]
 
 
 async def shape_response(
-    log: ChangeLog, snapshot: Snapshot, present: int, mark: str, request: Request
+    log: ChangeLog, key: tuple[str, ...], snapshot: Snapshot, present: int, mark: str, request: Request
 ) -> Response:
     """One answer of the protocol. `present` is the version of the database: what changed last may be another table."""
     for clause in ("where", "columns"):
         if request.query_params.get(clause):
             raise QueryError(f"shapes with {clause} are not supported", hint="define a view, and follow that")
-    shape = Shape(log, mark)
+    shape = Shape(log, key, mark)
     offset = request.query_params.get("offset", "-1")
     if offset == "-1":
         return await run_in_threadpool(shape.beginning, snapshot)
@@ -67,27 +68,36 @@ async def shape_response(
     changes = log.since(version)
     if changes is None:
         return shape.refetch()
-    return await run_in_threadpool(shape.following, changes, version)
+    return await run_in_threadpool(shape.follow_changes, changes, version)
 
 
 class Shape:
     """The rows of one relation as messages of the protocol."""
 
-    def __init__(self, log: ChangeLog, mark: str) -> None:
+    def __init__(self, log: ChangeLog, key: tuple[str, ...], mark: str) -> None:
         self.log = log
         self.fields = log.relation.schema
-        self.key: tuple[str, ...] = tuple(getattr(log.relation, "primary_key", ()))
+        self.key = key
         self.handle = f"{log.name}-{mark.lstrip('@') or 'durable'}"
 
     def beginning(self, snapshot: Snapshot) -> Response:
         version, rows = snapshot(self.log.relation)
-        messages = [self.message("insert", row, key) for key, row in self.identified(rows).items()]
-        return self.response([*messages, UP_TO_DATE], version)
+        if not self.key and self.log.copies is None:
+            self.log.copies = Copies(version, map(self.identity, rows))
+        named = name_copies(rows, self.identity)
+        return self.response(
+            [*(self.message("insert", row, name) for name, row in named), UP_TO_DATE], version
+        )
 
-    def following(self, changes: Sequence[Change], version: int) -> Response:
+    def follow_changes(self, changes: Sequence[Change], version: int) -> Response:
+        copies = self.log.copies
+        if copies is not None:
+            copies.forget_before(self.log.begins)
+        if not self.key and (copies is None or version < copies.begins):
+            return self.refetch()
         messages: list[Message] = []
         for change in changes:
-            messages += self.changed(change)
+            messages += self.list_messages(change)
             version = change.transaction
         return self.response([*messages, UP_TO_DATE], version)
 
@@ -114,31 +124,25 @@ class Shape:
 
     # --- rows ----------------------------------------------------------------------------------------------
 
-    def changed(self, change: Change) -> Iterable[Message]:
+    def list_messages(self, change: Change) -> Iterable[Message]:
         """The messages of one transaction. A row that is replaced under its key is an update."""
+        copies = self.log.copies
+        if not self.key and copies is not None:
+            for operation, name, row in copies.follow(change, self.identity):
+                yield self.message(operation, row, name)
+            return
         deleted = {self.identity(row): row for row in change.deleted}
-        inserted = self.identified(change.inserted)
+        inserted = {self.identity(row): row for row in change.inserted}
         for identity, row in deleted.items():
             if identity not in inserted:
                 yield self.message("delete", row, identity)
         for identity, row in inserted.items():
             yield self.message("update" if identity in deleted else "insert", row, identity)
 
-    def identified(self, rows: Sequence[Any]) -> dict[str, Any]:
-        """Rows by what identifies them. Refuses equal rows, which a client could not tell apart."""
-        found = {self.identity(row): row for row in rows}
-        if len(found) < len(rows):
-            raise QueryError(
-                f"{self.log.name} holds equal rows, which a shape cannot tell apart",
-                hint="select a key with them, or group them and select COUNT(*)",
-            )
-        return found
-
     def identity(self, row: Sequence[Any]) -> str:
         values = dict(zip((f.name for f in self.fields), row, strict=True))
         named = [values[k] for k in self.key] if self.key else list(values.values())
-        parts = "/".join(f'"{text_of(v)}"' if v is not None else "_" for v in named)
-        return f'"public"."{self.log.name}"/{parts}'
+        return f'"public"."{self.log.name}"/{"/".join(map(quote_value, named))}'
 
     def message(self, operation: str, row: Sequence[Any], key: str) -> Message:
         value = {f.name: text_of(v) for f, v in zip(self.fields, row, strict=True)}
@@ -149,6 +153,16 @@ class Shape:
         if name in self.key:
             found["pk_index"] = self.key.index(name)
         return found
+
+
+def quote_value(value: Any) -> str:
+    """A value in the identity of a row, so that different rows have different identities.
+
+    >>> quote_value('a"b'), quote_value(None), quote_value("_")
+    ('"a""b"', '_', '"_"')
+    """
+    text = text_of(value)
+    return "_" if text is None else '"' + text.replace('"', '""') + '"'
 
 
 def text_of(value: Any) -> str | None:

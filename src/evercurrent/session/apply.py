@@ -19,6 +19,8 @@ from evercurrent.rows.conversion import RowReader
 from evercurrent.rows.locate import locate
 from evercurrent.rows.pending import Change, Pending
 from evercurrent.rows.readers import changes_of
+from evercurrent.session.bulk import take_columns
+from evercurrent.session.transactions import Block
 from evercurrent.statements.handles import refuse_in_process
 from evercurrent.statements.options import ON_VIOLATION, OnViolation
 from evercurrent.statements.run_record import RunRecord
@@ -26,6 +28,7 @@ from evercurrent.statements.statement_face import require_mapping
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
+    from evercurrent.session.transactions import Transaction
 
 
 def apply(
@@ -35,30 +38,56 @@ def apply(
     on_violation: OnViolation = "refuse",
 ) -> RunRecord:
     """Applies feeds to tables in one transaction; returns what was taken in."""
-    require_choice(on_violation, ON_VIOLATION, "on_violation")
-    if batch is not None:
-        refuse_in_process("apply(batch=...)", "one inside this process keeps no log of batches")
-    if on_violation == "quarantine":
-        refuse_in_process('apply(on_violation="quarantine")', "one inside this process has no quarantine")
+    require_in_process(on_violation)
     require_mapping(changes)
     begin = time.perf_counter()
-    with session.changing() as transaction:
-        work: list[tuple[Pending, list[Change]]] = []
-        for name, feed in changes.items():
-            key = session.table(name).name.lower()
-            pending = transaction.on(key)
-            work.append((pending, _read(pending, session.readers[key], feed)))
-        done: list[tuple[Pending, list[Change]]] = []
-        try:
-            for pending, rows in work:
-                pending.change(rows)
-                done.append((pending, rows))
-        except Exception:
-            for pending, rows in reversed(done):
-                pending.take_back(rows)
-            raise
+    work: list[tuple[Pending, list[Change]]] = []
+    with Block(session, alone=True, batch=batch) as transaction:
+        # Before the rows are read: what a batch has deleted is not there when it comes again.
+        known = session.keeper.batch(batch) if batch is not None and session.keeper is not None else None
+        if known is not None:
+            return RunRecord(known, batch, repeated=True)
+        sources = {session.table(name).name.lower(): feed for name, feed in changes.items()}
+
+        def read_rows() -> None:
+            work.extend(_change(session, transaction, sources))
+
+        columns = take_columns(session, transaction, sources, True, read_rows)
+        if columns is None:
+            read_rows()
+    if transaction.repeated:
+        return RunRecord(transaction.number or 0, batch, repeated=True)
     taken = {pending.store.table.name: _count(rows) for pending, rows in work if rows}
-    return RunRecord(session.number, rows_in=taken, seconds=time.perf_counter() - begin)
+    if columns is not None:
+        taken |= columns.taken
+    return RunRecord(session.number, batch, rows_in=taken, seconds=time.perf_counter() - begin)
+
+
+def require_in_process(on_violation: OnViolation) -> None:
+    """Refuses what a database in process cannot do with rows that break a constraint."""
+    require_choice(on_violation, ON_VIOLATION, "on_violation")
+    if on_violation == "quarantine":
+        refuse_in_process('on_violation="quarantine"', "one inside this process has no quarantine")
+
+
+def _change(
+    session: Session, transaction: Transaction, sources: Mapping[str, Any]
+) -> list[tuple[Pending, list[Change]]]:
+    """Makes the changes pending, all or none."""
+    work: list[tuple[Pending, list[Change]]] = []
+    for key, feed in sources.items():
+        pending = transaction.on(key)
+        work.append((pending, _read(pending, session.readers[key], feed)))
+    done: list[tuple[Pending, list[Change]]] = []
+    try:
+        for pending, rows in work:
+            pending.change(rows)
+            done.append((pending, rows))
+    except Exception:
+        for pending, rows in reversed(done):
+            pending.take_back(rows)
+        raise
+    return work
 
 
 def _read(pending: Pending, reader: RowReader, feed: Any) -> list[Change]:

@@ -26,7 +26,7 @@ from typing import cast
 
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import nodes as nodes_of
-from evercurrent.calculus.walk import rewrite
+from evercurrent.calculus.walk import relations_of, rewrite
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables, view_order
 from evercurrent.catalog.lookup import require_table
@@ -34,8 +34,9 @@ from evercurrent.catalog.nodes import Assertion, View
 from evercurrent.data.types import BOOLEAN
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.design.evaluation import run_query
-from evercurrent.errors import EvaluationError, EvercurrentError
-from evercurrent.rows.conversion import give_row
+from evercurrent.errors import ConstraintError, EvaluationError, EvercurrentError, SizeError
+from evercurrent.rows.conversion import give_row, give_rows
+from evercurrent.rows.violations import SAMPLE
 from evercurrent.source import Place
 from evercurrent.term.failing import fails_itself
 from evercurrent.term.nodes import Apply, Call, Case, Cast, Lambda, Literal, Term, Variable
@@ -46,10 +47,8 @@ Contents = Callable[[str], ZSet]
 
 MANY = 100_000
 """Views over more rows than this are not evaluated again."""
-SOME = 256
-"""So many inserted rows are tried one by one."""
 SECONDS = 2.0
-"""After this time no further expression is tried."""
+"""After this time no further row or expression is tried."""
 LONG = 200
 
 
@@ -118,15 +117,57 @@ def _fails(scene: Scene, query: Query, tables: Contents, message: str | None) ->
     return False
 
 
+def rename_error(error: EvaluationError, other: EvaluationError) -> None:
+    """Gives an error that is on its way the words of another one."""
+    error.message, error.place, error.hint = other.message, other.place, other.hint
+    error.args = (other.message,)
+
+
 def blame_read(scene: Scene, error: EvaluationError) -> EvaluationError:
     """Returns the error of views that are computed when they are read, with the view, the expression and the row."""
-    deltas = {}
-    for table in scene.catalog.tables.values():
+    found = blame(scene, error, _all_rows(scene, scene.catalog.tables))
+    return found if found.message.startswith(("view ", "assertion ")) else error
+
+
+def blame_definition(
+    scene: Scene, error: EvaluationError, made: Iterable[View | Assertion]
+) -> EvaluationError:
+    """Returns the error of views and assertions that could not be filled, with the one that fails, the expression and the row."""
+    for node in made:
+        read = base_tables(scene.catalog, frozenset(node.uses))
+        if sum(map(scene.count, read)) <= MANY:
+            found = _find_failure(scene, node, _all_rows(scene, read), error.message)
+            if found is not None:
+                return _name_view(scene, node, error, found)
+    return error
+
+
+def blame_query(scene: Scene, error: EvaluationError, query: Query) -> EvaluationError:
+    """Returns the error of a query that is no view, with the expression and the row.
+
+    division by zero
+      for the row {'id': 2, 'k': 0} of t
+    line 1, column 12
+      SELECT id, 1 / k FROM t
+                 ^^^^^
+    """
+    uses = relations_of(query)
+    if any(
+        scene.catalog.relation(name) is None for name in uses
+    ):  # what is not in the catalog cannot be read again
+        return error
+    return blame_definition(scene, error, [View("", query.fields, query, uses=uses)])
+
+
+def _all_rows(scene: Scene, tables: Iterable[str]) -> dict[str, ZSet]:
+    """Returns the rows of these tables, of those that are not too large and are stored."""
+    found = {}
+    for key in tables:
+        table = scene.catalog.tables[key.lower()]
         if scene.count(table.name.lower()) <= MANY:
             with suppress(EvercurrentError):  # its rows are not stored
-                deltas[table.name] = scene.rows(table.name)
-    found = blame(scene, error, deltas)
-    return found if found.message.startswith(("view ", "assertion ")) else error
+                found[table.name] = scene.rows(table.name)
+    return found
 
 
 def _find_failure(
@@ -142,17 +183,33 @@ def _find_failure(
     for table, delta in deltas.items():
         inserted = [row for row, weight in delta.items() if weight > 0]
         if inserted and _fails(scene, query, instead(table, inserted), message):
-            for row in inserted[:SOME]:
-                alone = instead(table, [row])
-                if _fails(scene, query, alone, message):
-                    return Failure(alone, (table, row))
-            return Failure(instead(table, inserted))
+            few = _halve(inserted, lambda rows, t=table: _fails(scene, query, instead(t, rows), message))  # type: ignore[misc]
+            return Failure(instead(table, few), (table, few[0]) if len(few) == 1 else None)
     return Failure(scene.rows) if _fails(scene, query, scene.rows, message) else None
 
 
-def _find_expression(scene: Scene, query: Query, failure: Failure) -> Term | None:
-    """Returns the outermost expression whose operands do not fail, and without which the query does not fail."""
-    found = [n for n in nodes_of(query) if isinstance(n, Call | Cast | Apply) and fails_itself(n)]
+def _halve(rows: list[Row], fails: Callable[[list[Row]], bool]) -> list[Row]:
+    """Returns rows that fail, one if one is enough: half of those that fail, as long as a half of them does."""
+    until = time.monotonic() + SECONDS
+    while len(rows) > 1 and time.monotonic() < until:
+        middle = len(rows) // 2
+        for half in (rows[:middle], rows[middle:]):
+            if fails(half):
+                rows = half
+                break
+        else:
+            break
+    return rows
+
+
+def _find_expression(scene: Scene, query: Query, failure: Failure, anything: bool) -> Term | None:
+    """Returns the outermost expression whose operands do not fail, and without which the query does not fail.
+
+    `anything`: any expression can raise the error, not only those that are known to fail.
+    """
+    found = [
+        n for n in nodes_of(query) if isinstance(n, Call | Cast | Apply) and (anything or fails_itself(n))
+    ]
     until = time.monotonic() + SECONDS
     try:
         for term in dict.fromkeys(found):
@@ -179,26 +236,30 @@ def _replace(query: Query, term: Term, other: Term) -> Query:
     return rewrite(query, lambda q: q, lambda t: other if t == term else t)
 
 
-def _place_in(term: Term | None, text: str) -> Place | None:
-    """The place of an expression in the text of its view; that of what is cast for a cast."""
+def _place_in(term: Term | None, text: str | None) -> Place | None:
+    """The place of an expression in the text of its view (None: in any text); that of what is cast for a cast."""
     while isinstance(term, Cast):
         term = term.of
     place = term.place if isinstance(term, Call) else None
-    return place if place is not None and text.strip() and text.strip() in place.text else None
+    if place is None or text is None:
+        return place
+    return place if text.strip() and text.strip() in place.text else None
 
 
 def _name_view(
     scene: Scene, node: View | Assertion, error: EvaluationError, failure: Failure
 ) -> EvaluationError:
     kind = "view" if isinstance(node, View) else "assertion"
-    lines = [f"{kind} {node.name.partition(chr(0))[0]}: {error.message}"]
+    whose = f"{kind} {node.name.partition(chr(0))[0]}: " if node.name else ""
+    lines = [whose + error.message]
     if failure.row is not None:
         table, row = failure.row
         fields = require_table(scene.catalog, table).fields
         shown = {f.name: value for f, value in zip(fields, give_row(fields, row), strict=True)}
         lines.append(f"  for the row {_shorten(repr(shown))} of {table}")
-    expression = _find_expression(scene, cast(Query, node.query), failure)
-    place = _place_in(expression, node.text)
+    anything = isinstance(error, SizeError)
+    expression = _find_expression(scene, cast(Query, node.query), failure, anything)
+    place = _place_in(expression, node.text if node.name else None)
     if expression is not None and place is None:
         lines.append(f"  in {_shorten(show(expression))}")
     if node.text and place is None:
@@ -207,8 +268,21 @@ def _name_view(
 
 
 def _replace_message(error: EvaluationError, message: str, place: Place | None = None) -> EvaluationError:
-    return EvaluationError(message, place=place or error.place, hint=error.hint)
+    kind = SizeError if isinstance(error, SizeError) else EvaluationError
+    return kind(message, place=place or error.place, hint=error.hint)
 
 
 def _shorten(text: str) -> str:
     return text if len(text) <= LONG else f"{text[:LONG]} ..."
+
+
+def assertion_error(assertion: Assertion, rows: list[Row]) -> ConstraintError:
+    shown = give_rows(assertion.fields, rows[:SAMPLE])
+    more = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
+    return ConstraintError(
+        f"assertion {assertion.name} does not hold: {shown[0]!r}{more}",
+        constraint=assertion.name,
+        rows=shown,
+        count=len(rows),
+        hint="nothing was changed",
+    )

@@ -9,6 +9,7 @@ catalog and installs it; only then does anything change. A statement that fails 
 
 from __future__ import annotations
 
+import warnings
 from typing import cast
 
 from evercurrent.calculus.nodes import Query
@@ -17,16 +18,18 @@ from evercurrent.catalog.lookup import refuse_class_table, to_drop
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.catalog.removal import remove, remove_dependant
 from evercurrent.design.evaluation import run_query
-from evercurrent.errors import UnsupportedError
+from evercurrent.design.window_notes import find_reaches
+from evercurrent.errors import CostWarning, EvaluationError, UnsupportedError
+from evercurrent.session.blame import assertion_error, blame_definition
 from evercurrent.session.installation import defining, install
-from evercurrent.session.session import Session, broken_assertion
+from evercurrent.session.session import Session
 from evercurrent.statements.definition import (
     add_view,
     check_foreign_keys,
     may_create,
     may_create_assertion,
     references_to,
-    referring_rows,
+    referring_error,
 )
 from evercurrent.statements.redefinition import over_kept, redefine_dependants
 
@@ -41,6 +44,7 @@ def create_table(session: Session, table: Table, *, replacing: bool, quietly: bo
         catalog = session.catalog.with_table(table)
         if old is not None:
             refuse_class_table(session.catalog, table.name)
+            catalog = catalog.without_indexes_of(table.name)
             _check_children(session, catalog, table)
             catalog = redefine_dependants(catalog, table.name)
         install(session, catalog, emptied={table.name.lower()})
@@ -51,7 +55,7 @@ def _check_children(session: Session, catalog: Catalog, table: Table) -> None:
     for child, reference in references_to(catalog, table):
         store = session.stores[child.name.lower()]
         if any(r.counts for r in store.references if r.constraint == reference):
-            raise referring_rows(table, child, reference)
+            raise referring_error(table, child, reference)
 
 
 def create_view(session: Session, view: View, *, replacing: bool, quietly: bool) -> None:
@@ -63,6 +67,15 @@ def create_view(session: Session, view: View, *, replacing: bool, quietly: bool)
         catalog = add_view(session.catalog, view)
         check_unstored(session, view)
         install(session, catalog)
+        warn_of_windows(session, view)
+
+
+def warn_of_windows(session: Session, view: View) -> None:
+    """Warns of windows over a whole table of which one change moves many results."""
+    stages = session.maintenance.design.stages.get(view.name)
+    for reach in () if stages is None else find_reaches(stages.plan):
+        if not reach.function.partition:
+            warnings.warn(f"view {view.name}: {reach}", CostWarning, stacklevel=2)
 
 
 def create_assertion(session: Session, assertion: Assertion, *, replacing: bool, quietly: bool) -> None:
@@ -72,11 +85,14 @@ def create_assertion(session: Session, assertion: Assertion, *, replacing: bool,
             return
         assertion = over_kept(assertion, session.catalog)
         check_unstored(session, assertion)
-        rows = run_query(
-            cast(Query, assertion.query), session.catalog, session.table_rows, session.maintenance.rows
-        )
+        try:
+            rows = run_query(
+                cast(Query, assertion.query), session.catalog, session.table_rows, session.maintenance.rows
+            )
+        except EvaluationError as error:
+            raise blame_definition(session.scene(), error, [assertion]) from error
         if rows:
-            raise broken_assertion(assertion, list(rows.inserted()))
+            raise assertion_error(assertion, list(rows.insertions()))
         install(session, session.catalog.with_assertion(assertion))
 
 

@@ -14,16 +14,25 @@ from evercurrent.calculus.show import show as show_query
 from evercurrent.catalog.dependencies import views_under
 from evercurrent.catalog.nodes import View, is_part
 from evercurrent.data.showing import show_value
-from evercurrent.delta.analyses.deferral import deferred
+from evercurrent.delta.analyses.deferral import find_deferrable
 from evercurrent.delta.analyses.labels import Labels
 from evercurrent.delta.analyses.show import show as show_program
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.program import Program
-from evercurrent.design.compile import hybrid_relations, lent_tables
+from evercurrent.design.compile import can_refill, find_borrowed_tables, hybrid_relations, levels_of
 from evercurrent.design.events import show_events
-from evercurrent.design.explain import STAGES, Explanation, costs, lookups_text, shape
+from evercurrent.design.explain import (
+    STAGES,
+    Explanation,
+    amounts_text,
+    costs,
+    lookups_text,
+    maps_text,
+    shape,
+)
 from evercurrent.design.opaque_notes import opaque_notes
 from evercurrent.design.program_parts import Lineage, lineage, users_of
+from evercurrent.design.window_notes import window_notes
 from evercurrent.display import bytes_text
 from evercurrent.engine.live.engine import LiveEngine
 from evercurrent.errors import QueryError
@@ -79,8 +88,19 @@ def _source(session: Session, view: View) -> str:
         v.name: plans[v.name] for v in views_under(frozenset({view.name}), session.catalog) if v.name in plans
     }
     lender = None if view.name in design.lazy else session.maintenance.lender
-    lent = () if lender is None else lent_tables(session.catalog)
-    program = compile_views(needed, session.catalog, refused=design.refused, lent=lent)
+    lent = () if lender is None else find_borrowed_tables(session.catalog)
+    program = compile_views(
+        needed,
+        session.catalog,
+        refused=design.refused,
+        lent=lent,
+        levels=levels_of(session.catalog),
+        statistics=design.statistics,
+        kept_maps=design.find_stored_maps(),
+        ordered=view.name not in design.lazy,
+        bounded=view.name not in design.lazy and can_refill(session.catalog),
+        unbounded=design.unbounded,
+    )
     engine = LiveEngine()
     engine.install(program, lambda name: (), lender=lender)
     return engine.source()
@@ -104,7 +124,10 @@ def _summary(session: Session, view: View) -> Iterator[str]:
     yield from _mode(session, view, program, part)
     yield from _states(session, view, program, part)
     yield from costs(program, part)
+    yield from maps_text(program, part)
+    yield from amounts_text(program, part, design.unbounded)
     yield from opaque_notes(design.stages[view.name].plan)
+    yield from window_notes(design.stages[view.name].plan)
     yield from _assumptions(session, program, part)
 
 
@@ -125,7 +148,7 @@ def _mode(session: Session, view: View, program: Program, part: Lineage) -> Iter
     elif view.mode == "hybrid":
         watched = [n for n in session.subscribers.watched if n in program.views]
         hybrid = hybrid_relations(session.catalog, program)
-        waiting_for = deferred(program, hybrid, [program.views[n] for n in watched]) & part.relations
+        waiting_for = find_deferrable(program, hybrid, [program.views[n] for n in watched]) & part.relations
         if waiting_for:
             yield f"  mode    hybrid: deferred until it is read: what follows from {', '.join(sorted(map(Labels(program).of, waiting_for)))}"
         elif view.name in watched:

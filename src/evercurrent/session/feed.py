@@ -18,9 +18,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from evercurrent.catalog.dependencies import base_tables
-from evercurrent.data.zset import Row
-from evercurrent.errors import TransactionError
+from evercurrent.data.zset import Row, ZSet
+from evercurrent.errors import EvaluationError, TransactionError
 from evercurrent.rows.store import Store
+from evercurrent.session.blame import blame
+from evercurrent.term.functions.numbers.bounds import OutOfBounds
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
@@ -31,7 +33,7 @@ Trigger = Callable[[Row], object]
 class Feed:
     """What `db.feed(table)` returns. `fast` says whether the functions are the compiled ones."""
 
-    __slots__ = ("__weakref__", "_session", "delete", "fast", "insert", "table")
+    __slots__ = ("__weakref__", "_session", "delete", "fast", "insert", "table", "triggers")
 
     insert: Trigger
     delete: Trigger
@@ -40,6 +42,7 @@ class Feed:
         self._session = session
         self.table = session.table(table).name
         self.fast = False
+        self.triggers: tuple[Trigger, Trigger, Trigger] = (self._refuse_outdated,) * 3  # at the sign: 1 or -1
         self.refresh()
         session.feeds.add(self)
 
@@ -47,6 +50,7 @@ class Feed:
         """Take the functions that fit the views and subscriptions of now."""
         session = self._session
         with session.lock:
+            self.triggers = (self._refuse_outdated,) * 3
             if session.catalog.table(self.table) is None:
                 self.fast, self.insert, self.delete = False, self._refuse_dropped, self._refuse_dropped
                 return
@@ -58,8 +62,11 @@ class Feed:
                 return
             store = session.stores[self.table.lower()]
             trigger = session.maintenance.trigger
-            self.insert = _store_and_trigger(session, store, trigger(self.table, 1), 1)
-            self.delete = _store_and_trigger(session, store, trigger(self.table, -1), -1)
+            insert, delete = trigger(self.table, 1), trigger(self.table, -1)
+            self.triggers = (self._refuse_outdated, insert, delete)
+            if store.table.stored:
+                insert, delete = _store_and_trigger(self, store, 1), _store_and_trigger(self, store, -1)
+            self.insert, self.delete = insert, delete
             if not store.table.stored:
                 session.forwarded.add(self.table.lower())
 
@@ -73,6 +80,28 @@ class Feed:
     def _refuse_dropped(self, row: Row) -> None:
         raise TransactionError(f"the table {self.table} was dropped")
 
+    def _refuse_outdated(self, row: Row) -> None:
+        raise TransactionError(
+            f"views or subscriptions of {self.table} have changed: the function is outdated",
+            hint="take `insert` or `delete` from the feed again",
+        )
+
+    def widen(self, amount: str) -> None:
+        """Has an amount computed row by row, and the states that a compiled function may have left halfway rebuilt."""
+        session = self._session
+        session.maintenance.torn = True
+        with session.lock:  # rebuilds
+            session.maintenance.widen(amount, session.table_rows)
+            session.refresh_feeds()
+
+    def tear(self) -> None:
+        """Has everything rebuilt before it is read again: a compiled function was stopped halfway."""
+        self._session.maintenance.torn = True
+
+    def blame(self, error: EvaluationError, row: Row) -> EvaluationError:
+        """Returns the error with the view, the expression and the row."""
+        return blame(self._session.scene(), error, {self.table: ZSet({row: 1})})
+
     def __repr__(self) -> str:
         return f"<Feed of {self.table}, {'compiled' if self.fast else 'by transactions'}>"
 
@@ -80,6 +109,8 @@ class Feed:
 def is_watched(session: Session, table: str) -> bool:
     """Whether somebody must be notified of a change of the table."""
     catalog, key = session.catalog, table.lower()
+    if session.keeper is not None:
+        return True
     watched = session.subscribers.watched | set(session.maintenance.design.recomputed)
     names = {name.lower() for name in watched}
     return (
@@ -89,19 +120,26 @@ def is_watched(session: Session, table: str) -> bool:
     )
 
 
-def _store_and_trigger(session: Session, store: Store, trigger: Trigger, weight: int) -> Trigger:
-    """The trigger, and the store beside it; if the trigger is stopped, the row is not stored and the views are rebuilt."""
-    if not store.table.stored:
-        return trigger
-    maintenance = session.maintenance
+def _store_and_trigger(feed: Feed, store: Store, weight: int) -> Trigger:
+    """The trigger, and the store beside it; if the trigger is stopped, the row is not stored and the views are rebuilt.
+
+    The trigger is read from the feed: the program may be compiled again between two calls.
+    """
+    store.pin()
     primary, keys, references = store.primary, store.keys, store.references
     rows = store.rows
 
     def change(row: Row) -> None:
         try:
-            trigger(row)
+            feed.triggers[weight](row)
+        except OutOfBounds as found:
+            feed.widen(found.amount)
+            return change(row)
+        except EvaluationError as error:
+            feed.tear()
+            raise feed.blame(error, row) from error
         except BaseException:
-            maintenance.torn = True
+            feed.tear()
             raise
         if primary is None:
             _count(rows, row, weight)
@@ -120,6 +158,11 @@ def _store_and_trigger(session: Session, store: Store, trigger: Trigger, weight:
             key = reference.key_of(row)
             if not reference.has_null(key):
                 _count(reference.counts, key, weight)
+        for secondary in store.indexes:
+            if weight > 0:
+                secondary.put(row)
+            elif primary is not None or row not in rows:
+                secondary.remove(row)
 
     return change
 

@@ -8,16 +8,19 @@ Everything that can be refused is refused before anything changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.design.compile import compile_all
-from evercurrent.errors import TransactionError
-from evercurrent.rows.constraints import children_of
+from evercurrent.catalog.dependencies import view_order
+from evercurrent.catalog.nodes import Assertion, View
+from evercurrent.design.compile import Design, compile_all
+from evercurrent.errors import EvaluationError, TransactionError
 from evercurrent.rows.store import Store
+from evercurrent.session.blame import Scene, blame_definition
+from evercurrent.session.catalog_change import CatalogChange
+from evercurrent.session.maintenance import Contents
 from evercurrent.session.session import Session
-from evercurrent.statements.definition import readers_of, rules_of
 
 
 @contextmanager
@@ -32,35 +35,35 @@ def defining(session: Session) -> Iterator[None]:
         yield
 
 
-def install(session: Session, catalog: Catalog, emptied: set[str] | None = None) -> None:
+def install(session: Session, catalog: Catalog, emptied: Collection[str] = ()) -> None:
     """Makes the new catalog the database's: stores, program, subscriptions. `emptied`: tables that lose their rows."""
-    stores = _stores(session, catalog, emptied or set())
+    stores = _stores(session, catalog, emptied)
+    contents: Contents = lambda name: session.contents_of(stores[name.lower()])  # noqa: E731
+    maintenance = session.maintenance
     if not _only_new_tables(session.catalog, catalog):
-        catalog, design = compile_all(catalog, session.maintenance.design, session.maintenance.design.refused)
+        statistics = maintenance.statistics(stores, contents)
+        catalog, design = compile_all(
+            catalog, maintenance.design, maintenance.design.refused, statistics=statistics
+        )
     else:
-        design = session.maintenance.design
-    readers, rules = readers_of(catalog), rules_of(catalog)
+        design = maintenance.design
     rows_before = {
-        session.stores[key].table.name: session.table_rows(key)
-        for key in emptied or ()
-        if key in session.stores
+        session.stores[key].table.name: session.table_rows(key) for key in emptied if key in session.stores
     }
-    session.maintenance.install(
-        catalog, design, lambda name: session.contents_of(stores[name.lower()]), rows_before
+    change = CatalogChange(session, catalog, stores, emptied)
+    try:
+        change.take_effect(lambda: maintenance.install(catalog, design, contents, rows_before))
+    except EvaluationError as error:
+        scene = Scene(catalog, lambda table: len(stores[table]), contents)
+        raise blame_definition(scene, error, _new_queries(session.catalog, catalog)) from error
+
+
+def install_loaded(session: Session, catalog: Catalog, stores: dict[str, Store]) -> None:
+    """Makes a catalog that of a new database, with stores that hold their rows already."""
+    catalog, design = compile_all(catalog, Design())
+    CatalogChange(session, catalog, stores).take_effect(
+        lambda: session.maintenance.install(catalog, design, lambda name: stores[name.lower()].contents())
     )
-    gone = (
-        (set(session.catalog.tables) | set(session.catalog.views)) - set(catalog.tables) - set(catalog.views)
-    )
-    for key in gone:
-        relation = session.catalog.relation(key)
-        assert relation is not None
-        session.subscribers.forget(relation.name)
-        session.forwarded.discard(key)
-    for key in emptied or ():
-        session.forwarded.discard(key)
-    session.catalog, session.stores, session.readers, session.rules = catalog, stores, readers, rules
-    session.children = children_of(stores)
-    session.refresh_feeds()
 
 
 def _only_new_tables(old: Catalog, new: Catalog) -> bool:
@@ -69,7 +72,13 @@ def _only_new_tables(old: Catalog, new: Catalog) -> bool:
     return same and all(new.tables.get(key) is table for key, table in old.tables.items())
 
 
-def _stores(session: Session, catalog: Catalog, emptied: set[str]) -> dict[str, Store]:
+def _new_queries(old: Catalog, new: Catalog) -> list[View | Assertion]:
+    """Returns the views and assertions that were not there before, each after those that it reads."""
+    views: list[View | Assertion] = [v for v in view_order(new) if old.views.get(v.name.lower()) is not v]
+    return views + [a for key, a in new.assertions.items() if old.assertions.get(key) is not a]
+
+
+def _stores(session: Session, catalog: Catalog, emptied: Collection[str]) -> dict[str, Store]:
     """The stores of the new catalog: as they are where nothing changed, with their rows where references did."""
     result: dict[str, Store] = {}
     for key, table in catalog.tables.items():

@@ -10,6 +10,7 @@ their changes then reach the views that read them through the program, as those 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from evercurrent.calculus.nodes import Query
@@ -17,17 +18,35 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables, view_order
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.design.assumptions import HARMLESS, Verdict, examine_parents
-from evercurrent.design.compile import Design, compile_all, hybrid_relations
+from evercurrent.design.compile import Design, can_refill, compile_all, hybrid_relations
 from evercurrent.design.evaluation import run_query
 from evercurrent.design.lazy_views import Lazy
+from evercurrent.design.statistics import TableStatistics
 from evercurrent.engine.live.borrowed_states import Lender
 from evercurrent.engine.live.engine import LiveEngine
 from evercurrent.errors import TransactionError
 from evercurrent.locking.insist import insist
-from evercurrent.rows.store import Store
+from evercurrent.rows.store import ColumnRows, Store
+from evercurrent.term.functions.numbers.bounds import OutOfBounds
+
+
+def entries_of(rows: ZSet) -> Any:
+    """The rows with their weights: as columns, if they are columns."""
+    return rows.source if isinstance(rows, ColumnRows) else rows.items()
+
 
 Contents = Callable[[str], ZSet]
 """The rows of a table, or of a view that is recomputed in full, by its name."""
+
+
+FIRST_CHOICE = 64
+"""After so many transactions maps are chosen by what they have changed, and then after twice as many each time."""
+
+SMALL, GROWTH = 256, 8
+"""Tables of fewer rows say nothing yet; maps are chosen again when a table has grown so many times."""
+
+BULK = 16
+"""More rows of one transaction count as so many: that much was loaded does not say that as much will change."""
 
 
 class _Installed:
@@ -58,10 +77,20 @@ class Maintenance:
         self.lazy = Lazy()
         self.full: dict[str, ZSet] = {}
         self._full_before: dict[str, ZSet] = {}
+        self._watched: tuple[object, Design, dict[str, str], frozenset[str]] = (
+            (),
+            self.design,
+            {},
+            frozenset(),
+        )
         self.notes: list[str] = []
         self.lender: Lender | None = None  # who holds rows of tables as objects
         self.outdated = False  # whether compiled functions that were given out are not those of this program
         self.torn = False  # whether a compiled function without a journal was stopped halfway
+        self.changes: dict[str, int] = {}  # rows of tables that have changed since the last choice of maps
+        self.transactions, self.next_choice = 0, FIRST_CHOICE
+        self._changed: tuple[str, ...] = ()
+        self.limits: dict[str, int] = {}  # the sizes of tables at which maps are chosen again
         self._before: _Installed | None = None  # what was there before an installation that is not finished
 
     # --- installing ----------------------------------------------------------------------------------------
@@ -87,8 +116,7 @@ class Maintenance:
             if emptied:
                 self.engine.apply({name: -rows for name, rows in emptied.items()})
             contents: Contents = lambda name: full[name] if name in full else tables(name)  # noqa: E731
-            hybrid = hybrid_relations(catalog, design.program)
-            self.engine.install(design.program, lambda name: contents(name).items(), hybrid, self.lender)
+            design = self._install_within_bounds(catalog, design, contents)
             self.lazy.install(design.later, contents)
             self.engine.commit()
             self.outdated = True
@@ -98,15 +126,90 @@ class Maintenance:
             insist(self.settle)
             raise
 
+    def _install_within_bounds(self, catalog: Catalog, design: Design, contents: Contents) -> Design:
+        """Installs the program; amounts that the rows put out of bounds are computed row by row (see `delta.bounds`)."""
+        while True:
+            hybrid = hybrid_relations(catalog, design.program)
+            try:
+                self.engine.install(
+                    design.program, lambda name: entries_of(contents(name)), hybrid, self.lender
+                )
+                return design
+            except OutOfBounds as found:
+                _, design = compile_all(
+                    catalog, design, design.refused, unbounded=design.unbounded | {found.amount}
+                )
+
+    def widen(self, amount: str, tables: Contents) -> None:
+        """Computes an amount row by row from now on: a change has put it out of bounds. The rows of no view change by this."""
+        unbounded = self.design.unbounded | {amount}
+        catalog, design = compile_all(self.catalog, self.design, self.design.refused, unbounded=unbounded)
+        self.install(catalog, design, tables)
+
+    # --- the choice of maps --------------------------------------------------------------------------------
+
+    def statistics(self, stores: Mapping[str, Store], tables: Contents) -> TableStatistics | None:
+        """What maps are chosen by; None while all tables are small, or if states could not be computed again."""
+        if not can_refill(self.catalog):
+            return None
+        sizes = {name: store.entry_count() for name, store in stores.items() if store.table.stored}
+        if len(sizes) < len(stores) or max(sizes.values(), default=0) < SMALL:
+            return None
+        columns = {name: [c.name for c in store.table.columns] for name, store in stores.items()}
+        return TableStatistics(sizes, dict(self.changes), tables, lambda name: columns[name.lower()])
+
+    def watch_growth(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store], tables: Contents) -> bool:
+        """Counts the changes of tables; if one has outgrown the choice of maps, makes it again. Whether the program is another.
+
+        A choice is also made again after twice as many transactions as the last one, by what has changed since.
+        """
+        self.transactions += 1
+        grown = self.transactions >= self.next_choice
+        for name in self._changed:  # by the transaction before, which is applied
+            store = stores.get(name)
+            if (
+                store is not None
+                and store.table.stored
+                and store.entry_count() >= self.limits.get(name, SMALL)
+            ):
+                grown = True
+        self._changed = tuple(deltas)
+        for name, delta in deltas.items():
+            self.changes[name] = self.changes.get(name, 0) + min(len(delta.weights), BULK)
+        if not grown:
+            return False
+        self.next_choice = max(FIRST_CHOICE, 2 * self.transactions)
+        for name, store in stores.items():
+            if store.table.stored:
+                self.limits[name] = max(SMALL, GROWTH * store.entry_count())
+        known = self.statistics(stores, tables)
+        if known is None:
+            return False
+        before = self.design
+        catalog, design = compile_all(self.catalog, before, before.refused, statistics=known)
+        self.changes.clear()
+        known.samples.clear()
+        if design.find_stored_maps() == before.find_stored_maps():
+            self.design = replace(
+                before, statistics=known, program=replace(before.program, choices=design.program.choices)
+            )
+            return False
+        self.install(catalog, design, tables)
+        return True
+
     def rebuild(self, tables: Contents) -> None:
         """Computes every state from the tables. Until that has succeeded, `torn` says that it must be done."""
         self.torn = True
         made = Maintenance()
         made.lender, made.notes = self.lender, self.notes
         made.install(self.catalog, self.design, tables)
+        self.become(made)
+        self.torn = False
+
+    def become(self, made: Maintenance) -> None:
+        """Takes over everything that another one has installed."""
         self.outdated = True
         _Installed(made).put_back(self)
-        self.torn = False
 
     def examine(self, deltas: Mapping[str, ZSet], stores: Mapping[str, Store]) -> Verdict:
         """Checks a transaction against what the program assumes of parents and children."""
@@ -140,21 +243,31 @@ class Maintenance:
         if not self.is_settled:
             self.settle()
         result = self._apply_full(deltas, tables) if self.design.recomputed else {}
-        views = self.design.program.views
-        watched = {name: views[name] for name in watch if name in views}
+        known = self._watched
+        if known[0] is not watch or known[1] is not self.design:  # mostly they are the same as before
+            views = self.design.program.views
+            strict = {name: views[name] for name in watch if name in views}
+            known = self._watched = (watch, self.design, strict, frozenset(strict.values()))
+        watched = known[2]
         moving = {**deltas, **result} if result else deltas
-        changes = self.engine.apply(moving, frozenset(watched.values()), verdict.together)
+        changes = self.engine.apply(moving, known[3], verdict.together)
         if self.lazy.inputs:
             self.lazy.note(moving)
             lazy = {name: self.design.relation(name) for name in watch if name in self.design.lazy}
             if lazy:
-                watched |= lazy
+                watched = {**watched, **lazy}
                 changes |= self.lazy.apply(lazy.values())
         for name, relation in watched.items():
             view_deltas = changes.get(relation)
             if view_deltas:
                 result[name] = view_deltas
         return result
+
+    def apply_columns(self, deltas: Mapping[str, Any]) -> None:
+        """Applies changes that are columns; nobody watches."""
+        if not self.is_settled:
+            self.settle()
+        self.engine.apply(deltas)
 
     def _apply_full(self, deltas: Mapping[str, ZSet], tables: Contents) -> dict[str, ZSet]:
         """Recompute the views that are recomputed in full and read one of these tables; their changes."""

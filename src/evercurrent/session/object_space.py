@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from evercurrent.catalog.classes import Schema
 from evercurrent.catalog.nodes import Table
 from evercurrent.data.zset import ZSet
 from evercurrent.rows.patch import Patch
@@ -45,6 +46,10 @@ class ObjectSpace(Protocol):
     def work(self) -> ObjectChanges:
         """The changes of the open transaction; empty between transactions."""
 
+    @property
+    def identities(self) -> int:
+        """The first identity that has not been given."""
+
     def at(self, oid: int) -> Any | None:
         """Returns the object of an identity, None if there is none."""
 
@@ -53,3 +58,6 @@ class ObjectSpace(Protocol):
 
     def refresh(self) -> None:
         """Compiles the writes of objects again: views or subscriptions have changed."""
+
+    def follow(self, schema: Schema) -> None:
+        """Has the classes of a schema and no others. Idempotent."""

@@ -54,7 +54,7 @@ class SessionOwner(QueryOwner):
             if self.waiting and self.session.transaction is None:
                 self.sweep()
             made = query._query()
-            rows = list(answer(self.session, made, False).inserted())
+            rows = list(answer(self.session, made, False).insertions())
             return Result(
                 "SELECT", len(rows), made.fields, order_rows(rows, made.fields, query._read_order())
             ).rows()

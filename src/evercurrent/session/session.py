@@ -23,34 +23,41 @@ from weakref import WeakSet
 from evercurrent.calculus.nodes import Query
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.lookup import require_table, require_view
-from evercurrent.catalog.nodes import Assertion, Table, View
-from evercurrent.data.showing import show_value
-from evercurrent.data.zset import Row, ZSet
+from evercurrent.catalog.nodes import Table, View
+from evercurrent.data.zset import ZSet
 from evercurrent.design.compile import assertion_key
 from evercurrent.design.evaluation import reference, run_query
 from evercurrent.errors import (
     ConstraintError,
     EvaluationError,
     InternalError,
-    QueryError,
     TransactionError,
     UnsupportedError,
 )
 from evercurrent.locking.insist import insist
 from evercurrent.locking.lock import Hold, Lock
+from evercurrent.rows.arguments import require_choice
 from evercurrent.rows.constraints import validate
-from evercurrent.rows.conversion import RowReader, give_rows, row_writer
+from evercurrent.rows.conversion import RowReader
+from evercurrent.rows.patch import Undoable
 from evercurrent.rows.row_rules import RowRules
 from evercurrent.rows.store import Reference, Store
 from evercurrent.rows.subscriptions import Callback, Change, Subscribers, Subscription, When
-from evercurrent.rows.violations import SAMPLE
-from evercurrent.session.blame import Scene, blame, blame_read
+from evercurrent.session.blame import Scene, assertion_error, blame, blame_read
+from evercurrent.session.bulk import commit_columns
+from evercurrent.session.keeping import Keeper, deliver_past
 from evercurrent.session.maintenance import Maintenance
+from evercurrent.session.plans.prepared import Plans
 from evercurrent.session.transactions import Block, Transaction
+from evercurrent.session.watching import Watching
+from evercurrent.term.functions.numbers.bounds import OutOfBounds
 
 if TYPE_CHECKING:
+    from evercurrent.engine.columnar.vectors import Pools
+    from evercurrent.session.catalog_change import Replacement
     from evercurrent.session.feed import Feed
     from evercurrent.session.object_space import ObjectSpace
+    from evercurrent.session.plans.small_changes import SmallChanges, SmallTransaction
 
 
 class Session:
@@ -66,12 +73,20 @@ class Session:
         self.forwarded: set[str] = set()  # tables that are not stored and have had changes
         self.maintenance = Maintenance()
         self.subscribers = Subscribers()
+        self._watching = Watching(self.catalog, self.subscribers.watched, self.maintenance.design)
         self.transaction: Transaction | None = None
+        self.begun: Block | None = None  # what BEGIN has begun
         self.number = 0
+        self.plans = Plans()  # of statements that were run before
         self.feeds: WeakSet[Feed] = WeakSet()
-        self.committing: Transaction | None = None
+        self.committing: Transaction | SmallTransaction | None = None
+        self.replacing: Replacement | None = None  # a catalog that is taking effect
+        self.small: dict[str, SmallChanges] = {}  # changes of one row, by table
+        self.pools: Pools | None = None  # the texts among keys of tables that are columns
         self.idle = True  # no block is open: a write of an object may go straight to the compiled functions
         self.space: ObjectSpace | None = None  # the objects, where there are classes
+        self.cursors: dict[str, Any] = {}  # how far sources have been read, by lower-cased tables
+        self.keeper: Keeper | None = None  # the file that keeps the database, if there is one
 
     # --- transactions --------------------------------------------------------------------------------------
 
@@ -99,10 +114,16 @@ class Session:
         return self.transaction
 
     def commit(self, transaction: Transaction) -> None:
-        """Commits and notifies subscribers; or raises, and everything is as it was."""
+        """Commits and notifies subscribers; or raises, and everything is as it was. A batch that was applied changes nothing."""
         transaction.require_open()
+        if transaction.batch is not None and self.keeper is not None:
+            before = self.keeper.batch(transaction.batch)
+            if before is not None:
+                transaction.abandon("rolled back")
+                transaction.number, transaction.repeated = before, True
+                return
         try:
-            self._commit(transaction)
+            self._commit_within_bounds(transaction)
         except BaseException:
             try:
                 insist(self.settle)
@@ -114,11 +135,27 @@ class Session:
             raise
         self.subscribers.deliver()
 
+    def _commit_within_bounds(self, transaction: Transaction) -> None:
+        """Commits; if a row puts an amount out of bounds, undoes that, has the amount computed row by row, and commits again."""
+        while True:
+            try:
+                return self._commit(transaction)
+            except OutOfBounds as found:
+                self.settle()
+                self.maintenance.widen(found.amount, self.table_rows)
+                self.refresh_feeds()
+
     def _commit(self, transaction: Transaction) -> None:
+        if transaction.columns is not None and commit_columns(self, transaction):
+            return
         deltas = transaction.deltas()
-        patches = transaction.objects.patches() if transaction.objects is not None else []
+        patches: list[Undoable] = []
+        if transaction.objects is not None:
+            patches += transaction.objects.patches()
         if deltas:
             patches += validate(self.stores, self.rules, deltas, self.children)
+            if self.maintenance.watch_growth(deltas, self.stores, self.table_rows):
+                self.refresh_feeds()
             verdict = self.maintenance.examine(deltas, self.stores)
             if verdict.broken:
                 verdict = self.maintenance.relax(deltas, self.stores, self.table_rows)
@@ -129,20 +166,21 @@ class Session:
             patch.apply()
         if deltas:
             named = {self.stores[name].table.name: delta for name, delta in deltas.items()}
+            watching = self.find_watched()
             try:
-                view_deltas = self.maintenance.apply(
-                    named, self.table_rows, self._watched_relations(), verdict
-                )
+                view_deltas = self.maintenance.apply(named, self.table_rows, watching.relations, verdict)
             except EvaluationError as error:
                 raise blame(self.scene(), error, named) from error
             if view_deltas:
                 self._check_assertions(view_deltas)
-            if self.subscribers.watched:
-                changes = self._changes({**named, **view_deltas}, self.number + 1)
+            if watching.names:
+                changes = self._changes(named, view_deltas, watching, self.number + 1)
                 self.subscribers.before(changes)
                 transaction.notices = self.subscribers.notices(changes)
             self.maintenance.require_whole()
             transaction.number = self.number + 1
+        if self.keeper is not None:
+            self.keeper.write(transaction, deltas)  # with a file, this decides
         transaction.status = "committed"  # this decides
         self.settle()
 
@@ -154,6 +192,7 @@ class Session:
         """
         transaction = self.committing
         if transaction is not None:
+            self._decide(transaction)
             if transaction.status == "committed":
                 self._conclude(transaction)
             else:
@@ -163,7 +202,17 @@ class Session:
         self.maintenance.settle()
         self.committing = None
 
-    def _conclude(self, transaction: Transaction) -> None:
+    def _decide(self, transaction: Transaction | SmallTransaction) -> None:
+        """A transaction that an interrupt has stopped is committed if the file holds it. Idempotent."""
+        if (
+            transaction.status != "committed"
+            and self.keeper is not None
+            and isinstance(transaction, Transaction)
+            and self.keeper.has_written(transaction)
+        ):
+            transaction.status = "committed"
+
+    def _conclude(self, transaction: Transaction | SmallTransaction) -> None:
         """Does what follows from the decision. Idempotent."""
         if transaction.number is not None:
             self.maintenance.commit()
@@ -171,7 +220,8 @@ class Session:
         for name in transaction.tables:
             if not self.stores[name].table.stored:
                 self.forwarded.add(name)
-        transaction.pending = {}
+        transaction.pending, transaction.columns = {}, None
+        self.cursors.update(transaction.cursors)
         if transaction.objects is not None:
             transaction.objects.clear()
         if transaction.notices is not None:
@@ -180,13 +230,12 @@ class Session:
     def settle_first(self) -> None:
         """Puts right what an interrupted transaction has left. Runs when the lock is taken: nobody is inside."""
         space = self.space
-        left = self.transaction is not None or self.committing is not None or not self.idle
+        left = (self.transaction, self.committing, self.replacing) != (None, None, None) or not self.idle
         if (
             not left
             and self.maintenance.is_settled
-            and not self.maintenance.outdated
+            and not (self.maintenance.outdated or self.subscribers.is_delivering)
             and (space is None or not space.work.is_dirty)
-            and not self.subscribers.is_delivering
         ):
             return
         try:
@@ -198,6 +247,8 @@ class Session:
             ) from problem
 
     def _settle_leftovers(self) -> None:
+        if self.committing is not None:
+            self._decide(self.committing)  # raises if the file cannot be read: nobody can know then
         try:
             self.settle()
         except Exception:  # the tables are the truth
@@ -205,6 +256,8 @@ class Session:
                 patch.undo()
             self.maintenance.rebuild(self.table_rows)
             self.committing = None
+        if self.replacing is not None:
+            self.replacing.settle()
         if self.space is not None and self.space.work.is_dirty:
             self.space.work.undo()
         if self.maintenance.torn:
@@ -214,37 +267,30 @@ class Session:
         self.subscribers.is_delivering = False
         self.transaction, self.idle = None, True
 
-    def _watched_relations(self) -> list[str]:
-        names = self.subscribers.watched
-        if not names and not self.catalog.assertions:
-            return []
-        if any(v.language == "oql" for v in self.catalog.views.values()):
-            from evercurrent.oql_views.changes import relations_of_view
+    def find_watched(self) -> Watching:
+        """What somebody subscribes to."""
+        known = self._watching
+        if known.catalog is not self.catalog or known.names is not self.subscribers.watched:
+            known = self._watching = Watching(self.catalog, self.subscribers.watched, self.maintenance.design)
+        return known
 
-            names = names.union(*(relations_of_view(self.catalog, name) for name in names))
-        return [v.name for v in self.catalog.views.values() if v.name in names] + [
-            assertion_key(a.name) for a in self.catalog.assertions.values()
-        ]
-
-    def _changes(self, view_deltas: dict[str, ZSet], number: int) -> dict[str, Change]:
-        watched = self.subscribers.watched
-        found = {
-            name: Change(name, delta, number, row_writer(self.catalog.fields_of(name)))
-            for name, delta in view_deltas.items()
-            if name in watched
-        }
-        if any(v.language == "oql" for v in self.catalog.views.values()):
+    def _changes(
+        self, tables: dict[str, ZSet], views: dict[str, ZSet], watching: Watching, number: int
+    ) -> dict[str, Change]:
+        found = watching.changes(tables, views, number)
+        if watching.has_oql:
             from evercurrent.oql_views.changes import value_changes
             from evercurrent.session.target import SessionTarget
 
-            found |= value_changes(self.catalog, watched, view_deltas, number, SessionTarget(self).object_of)
+            handle = SessionTarget(self).object_of
+            found |= value_changes(self.catalog, watching.names, {**tables, **views}, number, handle)
         return found
 
     def _check_assertions(self, view_deltas: dict[str, ZSet]) -> None:
         for assertion in self.catalog.assertions.values():
             change = view_deltas.get(assertion_key(assertion.name))
             if change:
-                raise broken_assertion(assertion, list(change.inserted()))
+                raise assertion_error(assertion, list(change.insertions()))
 
     # --- reading -------------------------------------------------------------------------------------------
 
@@ -271,7 +317,7 @@ class Session:
         rows = self.table_rows(name)
         return rows if pending is None else rows + pending.delta
 
-    def _committed_rows(self, view: str) -> ZSet:
+    def _read_committed(self, view: str) -> ZSet:
         try:
             return self.maintenance.rows(view)
         except EvaluationError as error:  # a view that is computed when it is read
@@ -288,10 +334,10 @@ class Session:
                 lambda part: self.view_rows(part, pending),
             )
         if not pending or self.transaction is None or self.committing is not None:
-            return self._committed_rows(name)
+            return self._read_committed(name)
         deltas = self.transaction.deltas()
         if not deltas:
-            return self._committed_rows(name)
+            return self._read_committed(name)
         try:
             validate(self.stores, self.rules, deltas, self.children)
         except ConstraintError:
@@ -304,6 +350,8 @@ class Session:
         try:
             self.maintenance.apply(named, self.pending_rows, (), verdict)
             return ZSet(self.maintenance.rows(name).items())
+        except OutOfBounds:
+            return self._pending_from_scratch(name)
         finally:
             self.maintenance.undo()
 
@@ -312,11 +360,11 @@ class Session:
         assert view is not None
         return reference(cast(Query, view.query), self.catalog, self.pending_rows)
 
-    def subscribe(self, name: str, callback: Callback, when: When) -> Subscription:
-        given: Any = when
-        if not isinstance(given, str) or given not in ("before", "after"):
-            raise QueryError(f'when must be "before" or "after", not {show_value(when)}')
+    def subscribe(self, name: str, callback: Callback, when: When, since: int | None = None) -> Subscription:
+        require_choice(when, ("before", "after"), "time to be notified")
         with self.lock:
+            if since is not None:
+                deliver_past(self.keeper, name, callback, when, since)
             subscription = self.subscribers.add(name, callback, when)
             self.refresh_feeds()
             return subscription
@@ -347,15 +395,3 @@ class Session:
 
     def view(self, name: str) -> View:
         return require_view(self.catalog, name)
-
-
-def broken_assertion(assertion: Assertion, rows: list[Row]) -> ConstraintError:
-    shown = give_rows(assertion.fields, rows[:SAMPLE])
-    more = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
-    return ConstraintError(
-        f"assertion {assertion.name} does not hold: {shown[0]!r}{more}",
-        constraint=assertion.name,
-        rows=shown,
-        count=len(rows),
-        hint="nothing was changed",
-    )

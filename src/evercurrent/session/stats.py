@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from evercurrent.delta.analyses.labels import Labels
 from evercurrent.design.program_parts import fixpoint_users, table_users, users_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ SAMPLE = 200
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """One thing that is kept. `kind` is table, state, or view (one that is recomputed in full)."""
+    """One thing that is kept. `kind` is table, state, or view (one that is recomputed in full).
+
+    `name` is unique; `label` is what `explain` calls a state, and is shown.
+    """
 
     kind: str
     name: str
@@ -32,6 +36,7 @@ class Size:
     bytes: int
     views: tuple[str, ...]
     why: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ def _table_text(stats: Stats) -> str:
     for name in ("kind", "name", "entries", "bytes", "views", "why"):
         table.add_column(name, justify="right" if name in ("entries", "bytes") else "left", overflow="fold")
     for s in stats.sizes:
-        cells = (s.kind, s.name, f"{s.entries:,}", bytes_text(s.bytes), ", ".join(s.views), s.why)
+        cells = (s.kind, s.label or s.name, f"{s.entries:,}", bytes_text(s.bytes), ", ".join(s.views), s.why)
         table.add_row(*map(Text, cells))
     total = f"{stats.entries:,} entries beside the tables, {bytes_text(stats.bytes)} in all"
     return "\n".join([rich_text(table), total, *(f"note: {n}" for n in stats.notes)])
@@ -94,8 +99,8 @@ def stats(session: Session) -> Stats:
             Size(
                 "table",
                 s.table.name,
-                len(s.rows),
-                container_bytes(s.rows),
+                s.entry_count(),
+                container_bytes(s.held) if s.columns is None else s.columns.bytes(),
                 tuple(readers.get(s.table.name, ())),
             )
             for s in session.stores.values()
@@ -105,16 +110,15 @@ def stats(session: Session) -> Stats:
             (design.program, session.maintenance.engine),
             (design.later, session.maintenance.lazy.engine),
         ):
-            sizes, users = engine.sizes(), users_of(program)
+            sizes, users, labels = engine.sizes(), users_of(program), Labels(program)
             for state in program.states:
                 entries, size = sizes.get(state.name, (0, 0))
-                found.append(
-                    Size("state", state.name, entries, size, tuple(users.get(state.name, ())), state.why)
-                )
-            for name, views in fixpoint_users(program).items():
+                kept_for, label = tuple(users.get(state.name, ())), labels.of(state.name)
+                found.append(Size("state", state.name, entries, size, kept_for, state.why, label))
+            for name, kept_by in fixpoint_users(program).items():
                 entries, size = sizes.get(name, (0, 0))
                 why = "rows of a recursion and their derivations"
-                found.append(Size("state", name, entries, size, tuple(views), why))
+                found.append(Size("state", name, entries, size, tuple(kept_by), why))
         for name, rows in session.maintenance.full.items():
             reason = session.maintenance.design.recomputed[name].reason
             found.append(Size("view", name, len(rows), container_bytes(rows.weights), (name,), reason))

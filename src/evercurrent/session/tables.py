@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.nodes import Table as TableNode
@@ -13,14 +13,25 @@ from evercurrent.errors import UnsupportedError
 from evercurrent.rows.conversion import RowReader
 from evercurrent.rows.locate import key_of, locate, no_key
 from evercurrent.rows.readable import signature
+from evercurrent.rows.readers import rows_of
 from evercurrent.rows.store import Store
 from evercurrent.rows.subscriptions import Callback, Subscription, When
+from evercurrent.session.bulk import take_columns
+from evercurrent.session.keeping import require_keeper
+from evercurrent.session.plans.small_changes import SmallChanges, small_change
 from evercurrent.session.transactions import Block
-from evercurrent.statements.handles import NO_VERSIONS, Table, refuse_in_process
+from evercurrent.statements.handles import Table
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
     from evercurrent.statements.target import Changes
+
+
+PLAIN = frozenset((tuple, dict, list))
+"""Classes of rows that are no columns."""
+
+KEYS = frozenset((int, str, dict))
+"""Classes of keys by which a single row is found the short way."""
 
 
 class SessionTable(Table):
@@ -33,9 +44,63 @@ class SessionTable(Table):
     def subscribe(
         self, callback: Callback, *, when: When = "after", since: int | None = None
     ) -> Subscription:
-        if since is not None:
-            refuse_in_process("subscribe(since=...)", NO_VERSIONS)
-        return self._session.subscribe(self._declaration.name, callback, when)
+        return self._session.subscribe(self._declaration.name, callback, when, since)
+
+    def _changes_since(self, since: int) -> Any:
+        with self._session.lock:
+            return require_keeper(self._session.keeper, "changes(since=...)").changes(
+                self._declaration, since
+            )
+
+    # --- one row, the short way ----------------------------------------------------------------------------
+
+    def insert(self, rows: Any) -> int:
+        session = self._session
+        if session.transaction is None and (type(rows) is tuple or type(rows) is dict):
+            with session.lock:
+                small = small_change(session, self._key)
+                if small is not None and small.insert(self._reader.one(rows)):
+                    return 1
+        with self._changing() as transaction:
+            if type(rows) in PLAIN:
+                return self._insert(transaction, rows)
+            work = take_columns(
+                session, transaction, {self._key: rows}, False, lambda: self._insert(transaction, rows)
+            )
+            return (
+                self._insert(transaction, rows) if work is None else work.changes[self._key].inserted.num_rows
+            )
+
+    def delete(self, which: Any) -> int:
+        if self._session.transaction is None and type(which) in KEYS:
+            with self._session.lock:
+                small = small_change(self._session, self._key)
+                row = None if small is None else self._row_of(small, which)
+                if small is not None and row is not None and small.delete(row):
+                    return 1
+        return super().delete(which)
+
+    def update(self, which: Any, changes: Mapping[str, Any] | None = None, /, **columns: Any) -> None:
+        plain = type(which) in KEYS and (changes is None or type(changes) is dict)
+        if plain and self._session.transaction is None:
+            with self._session.lock:
+                small = small_change(self._session, self._key)
+                row = None if small is None else self._row_of(small, which)
+                if small is not None and row is not None:
+                    new = self._reader.replace_columns(row, {**(changes or {}), **columns})
+                    if small.update(row, new):
+                        return
+        super().update(which, changes, **columns)
+
+    def _row_of(self, small: SmallChanges, which: Any) -> Row | None:
+        """The row that is meant by a key; None, if the long way has to find out."""
+        meant = key_of(small.store, self._reader, which)
+        return None if meant is None else meant[0].rows.get(meant[1])
+
+    def _insert(self, transaction: Any, rows: Any) -> int:
+        read = rows_of(self._reader, rows)
+        transaction.change(self._key, [(row, 1) for row in read])
+        return len(read)
 
     def _changing(self) -> Block:
         return self._session.changing()

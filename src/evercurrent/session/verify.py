@@ -42,6 +42,6 @@ def _verify(session: Session, view: View) -> Verified:
     return Verified(
         view.name,
         sum(weight for _, weight in actual.items()),
-        give_rows(view.fields, difference.inserted()),
-        give_rows(view.fields, difference.deleted()),
+        give_rows(view.fields, difference.insertions()),
+        give_rows(view.fields, difference.deletions()),
     )

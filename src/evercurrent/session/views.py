@@ -11,9 +11,10 @@ from evercurrent.design.explain import Explanation
 from evercurrent.design.why import Why
 from evercurrent.rows.subscriptions import Callback, Subscription, When
 from evercurrent.session.explain import explain_view
+from evercurrent.session.keeping import require_keeper
 from evercurrent.session.target import SessionTarget
 from evercurrent.session.why import why
-from evercurrent.statements.handles import NO_VERSIONS, View, refuse_in_process
+from evercurrent.statements.handles import View, refuse_in_process
 from evercurrent.statements.oql import value_of
 from evercurrent.statements.order import order_rows
 
@@ -31,9 +32,13 @@ class SessionView(View):
     def subscribe(
         self, callback: Callback, *, when: When = "after", since: int | None = None
     ) -> Subscription:
-        if since is not None:
-            refuse_in_process("subscribe(since=...)", NO_VERSIONS)
-        return self._session.subscribe(self._declaration.name, callback, when)
+        return self._session.subscribe(self._declaration.name, callback, when, since)
+
+    def _changes_since(self, since: int) -> Any:
+        with self._session.lock:
+            return require_keeper(self._session.keeper, "changes(since=...)").changes(
+                self._declaration, since
+            )
 
     def value(self, *, pending: bool = False) -> Any:
         with self._session.lock:
@@ -50,7 +55,7 @@ class SessionView(View):
 
     def _internal(self, pending: bool = False) -> Iterator[Row]:
         with self._session.lock:
-            rows = list(self._session.view_rows(self._declaration.name, pending).inserted())
+            rows = list(self._session.view_rows(self._declaration.name, pending).insertions())
             return iter(order_rows(rows, self.schema, self._declaration.order))
 
     def __len__(self) -> int:

@@ -42,15 +42,17 @@ def _why(session: Session, view: View, row: Any) -> Why:
         from evercurrent.session.target import SessionTarget
         from evercurrent.statements.oql import stitcher_of
 
-        return why_value(view, row, session.catalog, _contents(session), stitcher_of(SessionTarget(session)))
-    return explain_row(view, read_row(view.name, view.fields, row), session.catalog, _contents(session))
+        return why_value(
+            view, row, session.catalog, contents_of(session), stitcher_of(SessionTarget(session))
+        )
+    return explain_row(view, read_row(view.name, view.fields, row), session.catalog, contents_of(session))
 
 
 def _handle(session: Session) -> Callable[[int], Any]:
     return (lambda oid: None) if session.space is None else session.space.at
 
 
-def _contents(session: Session) -> Contents:
+def contents_of(session: Session) -> Contents:
     """The stored rows; by a key, where the needed values are those of one."""
 
     def contents(name: str, needs: Mapping[int, Set[Any]]) -> Iterable[tuple[Row, int]]:

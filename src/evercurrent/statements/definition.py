@@ -5,6 +5,8 @@ check_foreign_keys(catalog, orders)      raises where `orders` refers to columns
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import all_dependants
 from evercurrent.catalog.nodes import Assertion, ForeignKey, Table, View
@@ -114,7 +116,7 @@ def references_to(catalog: Catalog, table: Table) -> list[tuple[Table, ForeignKe
     return found
 
 
-def referring_rows(table: Table, child: Table, reference: ForeignKey) -> ConstraintError:
+def referring_error(table: Table, child: Table, reference: ForeignKey) -> ConstraintError:
     """Returns the error of a table that cannot be replaced by an empty one."""
     return ConstraintError(
         f"{table.name} cannot be replaced: rows of {child.name} refer to it [{reference.name}]",
@@ -125,9 +127,16 @@ def referring_rows(table: Table, child: Table, reference: ForeignKey) -> Constra
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
-def readers_of(catalog: Catalog) -> dict[str, RowReader]:
-    """Returns what reads the rows of each table, by its lower-cased name; columns left out get their default."""
-    return {key: RowReader(t, _defaults(t)) for key, t in catalog.tables.items()}
+def readers_of(catalog: Catalog, known: Mapping[str, RowReader] | None = None) -> dict[str, RowReader]:
+    """Returns what reads the rows of each table, by its lower-cased name; columns left out get their default.
+
+    The readers of tables that are as they were are taken over from those that are `known`.
+    """
+    found = known or {}
+    return {
+        key: found[key] if key in found and found[key].table is t else RowReader(t, _defaults(t))
+        for key, t in catalog.tables.items()
+    }
 
 
 def _defaults(table: Table) -> tuple[object, ...]:
@@ -138,6 +147,10 @@ def _defaults(table: Table) -> tuple[object, ...]:
     )
 
 
-def rules_of(catalog: Catalog) -> dict[str, RowRules]:
-    """Returns the rules that each row of a table satisfies on its own, by the table's lower-cased name."""
-    return {key: RowRules(t) for key, t in catalog.tables.items()}
+def rules_of(catalog: Catalog, known: Mapping[str, RowRules] | None = None) -> dict[str, RowRules]:
+    """Returns the rules that each row of a table satisfies on its own, by the table's lower-cased name; as `readers_of`."""
+    found = known or {}
+    return {
+        key: found[key] if key in found and found[key].table is t else RowRules(t)
+        for key, t in catalog.tables.items()
+    }

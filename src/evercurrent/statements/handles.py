@@ -9,7 +9,7 @@ A database adds how rows are found and read.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -21,6 +21,7 @@ from evercurrent.data.types import Member
 from evercurrent.data.zset import Row
 from evercurrent.display import count_text
 from evercurrent.errors import QueryError, UnsupportedError
+from evercurrent.rows.awaiting import BUFFER, ChangeStream
 from evercurrent.rows.conversion import RowReader, give_row, is_many
 from evercurrent.rows.readable import Rows, signature
 from evercurrent.rows.readers import rows_of
@@ -57,8 +58,8 @@ class Handle(Rows):
         `change.inserted` and `change.deleted` are lists of rows, the minimal change; `change.transaction` is the number of the
         transaction (on Spark: the version). With `when="before"` the callback is part of the transaction: it reads the state that
         is about to be committed, it cannot change anything, and if it raises everything is undone. With `when="after"` the
-        transaction stands whatever the callback does; what it changes itself is the next transaction. `since` (on Spark): begin
-        with what has changed after that version, from the log.
+        transaction stands whatever the callback does; what it changes itself is the next transaction. `since` (in a file, or on
+        Spark): begin with what has changed after that version, from the log.
         """
         raise NotImplementedError
 
@@ -66,9 +67,19 @@ class Handle(Rows):
         """The rows as a Spark DataFrame: of the present version, or of an earlier one that is still kept."""
         refuse_in_process("dataframe()", NO_SPARK)
 
-    def changes(self, *, since: int) -> Any:
-        """What has changed after a version, as a Spark DataFrame with `_change_type` and `_commit_version`."""
-        refuse_in_process("changes()", NO_VERSIONS)
+    def changes(self, *, since: int | None = None, buffer: int = BUFFER) -> Any:
+        """The changes from now on, for asyncio: `async for change in view.changes(): ...`.
+
+        `buffer` changes may wait for the reader. If one more comes, the stream ends: it yields what waits, and raises `LimitError`.
+        With `since`, what has changed after a version, with columns `_change_type` and `_commit_version`: in a file a `Result`, on Spark a
+        DataFrame.
+        """
+        if since is not None:
+            return self._changes_since(since)
+        return ChangeStream(self.name, self.subscribe, buffer)
+
+    def _changes_since(self, since: int) -> Any:
+        refuse_in_process("changes(since=...)", NO_VERSIONS)
 
     def __bool__(self) -> bool:
         """A handle is always true; `len()` says whether there are rows."""
@@ -122,6 +133,19 @@ class Table(Handle):
             (old,) = self._locate(transaction, [which])
             new = self._reader.replace_columns(old, {**(changes or {}), **columns})
             transaction.change(self._key, [(old, -1), (new, 1)])
+
+    def upsert(self, rows: Any, *, key: str | Sequence[str] = ()) -> int:
+        """Insert rows; one whose key is there already replaces that row. Returns how many.
+
+        `key` are the columns of the key that is meant, by default the primary key. Rows are as for `insert`; of a mapping only the
+        columns that it has are changed.
+        """
+        from evercurrent.statements.upsert import upsert
+
+        with self._changing() as transaction:
+            return upsert(
+                transaction, self._declaration, self._reader, rows, (key,) if isinstance(key, str) else key
+            )
 
     def replace(self, old: Any, new: Any) -> None:
         """Put the row `new` in the place of the row `old`, which is given by its key or whole."""

@@ -15,11 +15,12 @@ Parameters = Sequence[Any] | Mapping[str, Any] | None
 Language = Literal["sql", "oql"]
 Policy = Literal["incremental", "auto", "full"]
 OnViolation = Literal["refuse", "quarantine"]
-SourceFormat = Literal["delta", "parquet", "iceberg"]
-Strategy = Literal["auto", "driver", "spark"]
+SourceFormat = Literal["delta", "parquet", "iceberg", "files"]
+Strategy = Literal["auto", "driver", "tasks", "spark"]
+MessageFormat = Literal["json", "avro", "debezium"]
 
 LANGUAGES = ("sql", "oql")
 POLICIES = ("incremental", "auto", "full")
 MODES = ("strict", "lazy", "hybrid")
 ON_VIOLATION = ("refuse", "quarantine")
-STRATEGIES = ("auto", "driver", "spark")
+STRATEGIES = ("auto", "driver", "tasks", "spark")

@@ -104,7 +104,7 @@ def define_view(
 ) -> None:
     """Defines a view, or replaces one; what depends on a replaced one is defined again."""
     name, before = statement.name, target.catalog
-    published = target.publishing(name, publish)
+    published = target.find_publishing(name, publish)
     if before.table(name) is not None:
         raise wrong(f"there is already a table {name}", statement.place)
     old = before.view(name)

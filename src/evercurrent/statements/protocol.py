@@ -10,25 +10,47 @@ reason.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, overload
 
 from evercurrent.catalog.classes import Schema
 from evercurrent.catalog.nodes import Mode
 from evercurrent.design.explain import Explanation
 from evercurrent.rows.results import Result
-from evercurrent.statements.handles import Table
-from evercurrent.statements.options import Language, OnViolation, Parameters, Policy, SourceFormat
+from evercurrent.statements.handles import Table, View
+from evercurrent.statements.options import (
+    Language,
+    MessageFormat,
+    OnViolation,
+    Parameters,
+    Policy,
+    SourceFormat,
+)
 from evercurrent.statements.report import Report
 from evercurrent.statements.run_record import RunRecord
 from evercurrent.statements.transactions import Block
 
 if TYPE_CHECKING:
+    from evercurrent.frontend.python.core import AnyQuery
     from evercurrent.frontend.python.query import Query
+    from evercurrent.python_views.owner import TableOf
+    from evercurrent.statements.live_views import LiveView
+
+T = TypeVar("T")
 
 
 class AnyDatabase(Protocol):
     """A database, in process or on Spark."""
+
+    # --- where it is kept ----------------------------------------------------------------------------------
+
+    @property
+    def path(self) -> str | None: ...
+
+    @property
+    def read_only(self) -> bool: ...
+
+    def backup(self, path: str | os.PathLike[str]) -> None: ...
 
     # --- statements ----------------------------------------------------------------------------------------
 
@@ -40,6 +62,22 @@ class AnyDatabase(Protocol):
         policy: Policy | None = None,
         mode: Mode | None = None,
     ) -> Result: ...
+
+    def executemany(self, sql: str, rows: Iterable[Parameters]) -> Result: ...
+
+    def sql(self, text: str, parameters: Parameters = None) -> Result: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def __getitem__(self, name: str) -> Table | View: ...
+
+    def __contains__(self, name: object) -> bool: ...
+
+    def __iter__(self) -> Iterator[str]: ...
 
     def query(
         self,
@@ -61,6 +99,20 @@ class AnyDatabase(Protocol):
 
     def replace_view(self, text: str, *, policy: Policy | None = None) -> None: ...
 
+    def create_view(
+        self,
+        name: str,
+        query: Any,
+        *,
+        replace: bool = False,
+        policy: Policy | None = None,
+        mode: Mode | None = None,
+    ) -> View: ...
+
+    def drop_view(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> None: ...
+
+    def drop_table(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> None: ...
+
     # --- tables, views and query objects -------------------------------------------------------------------
 
     @property
@@ -74,9 +126,42 @@ class AnyDatabase(Protocol):
 
     def table(self, name: str) -> Table: ...
 
+    @overload
+    def view(self, name: str, query: Query[T], *, replace: bool = ...) -> LiveView[T]: ...
+
+    @overload
+    def view(self, name: str, query: AnyQuery, *, replace: bool = ...) -> LiveView[Any]: ...
+
+    @overload
+    def view(self, name: str, query: str, *, replace: bool = ...) -> View: ...
+
+    @overload
+    def view(self, name: str) -> View: ...
+
+    @overload
+    def view(self, name: Query[T]) -> LiveView[T]: ...
+
+    @overload
+    def view(self, name: Callable[..., Any]) -> LiveView[Any]: ...
+
     def view(self, name: Any, query: Any = None, *, replace: bool = False) -> Any: ...
 
     def relation(self, name: str) -> Query[Any]: ...
+
+    @overload
+    def table_of(
+        self,
+        what: type[T],
+        *,
+        name: str | None = ...,
+        key: str | Sequence[str] | None = ...,
+        unique: Sequence[str | Sequence[str]] = ...,
+        references: Mapping[Any, Any] | None = ...,
+        stored: bool = ...,
+    ) -> TableOf[T]: ...
+
+    @overload
+    def table_of(self, what: str) -> Query[Any]: ...
 
     def table_of(
         self,
@@ -88,6 +173,26 @@ class AnyDatabase(Protocol):
         references: Mapping[Any, Any] | None = None,
         stored: bool = True,
     ) -> Any: ...
+
+    # --- data ----------------------------------------------------------------------------------------------
+
+    def create_table(
+        self,
+        name: str,
+        data: Any,
+        *,
+        key: str | Sequence[str] = (),
+        replace: bool = False,
+        if_not_exists: bool = False,
+    ) -> Table: ...
+
+    def read_parquet(self, path: str | os.PathLike[str]) -> Result: ...
+
+    def read_csv(
+        self, path: str | os.PathLike[str], *, header: bool = True, delimiter: str | None = None
+    ) -> Result: ...
+
+    def read_json(self, path: str | os.PathLike[str]) -> Result: ...
 
     # --- objects -------------------------------------------------------------------------------------------
 
@@ -142,6 +247,8 @@ class AnyDatabase(Protocol):
         table: str | None = None,
         key: Iterable[str] = (),
         options: Mapping[str, str] | None = None,
+        copy: bool = False,
+        postgres: str | None = None,
     ) -> None: ...
 
     def refresh(
@@ -157,9 +264,23 @@ class AnyDatabase(Protocol):
         checkpoint: Any = None,
         once: bool = False,
         on_violation: OnViolation = "refuse",
+        format: MessageFormat | None = None,
+        options: Mapping[str, str] | None = None,
     ) -> Any: ...
 
-    def publish(self, view: str, to: bool | str | os.PathLike[str] = True) -> None: ...
+    def publish(
+        self, view: str, to: bool | str | os.PathLike[str] = True, *, merge: Iterable[str] | str = ()
+    ) -> None: ...
+
+    def kafka_sink(
+        self,
+        view: str,
+        *,
+        servers: str,
+        topic: str,
+        partitions: int = 1,
+        options: Mapping[str, Any] | None = None,
+    ) -> Any: ...
 
     # --- versions ------------------------------------------------------------------------------------------
 
@@ -168,11 +289,15 @@ class AnyDatabase(Protocol):
 
     def reload(self) -> int: ...
 
+    def changes(self, name: str, *, since: int) -> Any: ...
+
     def history(self) -> list[RunRecord]: ...
+
+    def runs(self, *, last: Any = None) -> Any: ...
 
     def compact(self) -> int: ...
 
-    def vacuum(self, *, keep: int = 100) -> int: ...
+    def vacuum(self, *, keep: int = 100, hours: float = 24.0) -> int: ...
 
     # --- what it says of itself ----------------------------------------------------------------------------
 
@@ -193,6 +318,10 @@ class AnyDatabase(Protocol):
         port: int | None = None,
         token: str | None = None,
         writes: bool = True,
+    ) -> Any: ...
+
+    def studio(
+        self, *, host: str = "127.0.0.1", port: int | None = None, token: str | None = None, open: bool = True
     ) -> Any: ...
 
     def listen(self, progress: Any) -> None: ...

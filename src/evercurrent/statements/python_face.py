@@ -29,6 +29,9 @@ class PythonFace:
 
     _python: QueryOwner | None = None
 
+    if TYPE_CHECKING:
+        create_view: Any
+
     def _make_owner(self) -> QueryOwner:
         raise AssertionError("every database has one")
 
@@ -84,6 +87,9 @@ class PythonFace:
     def view(self, name: str, query: AnyQuery, *, replace: bool = ...) -> LiveView[Any]: ...
 
     @overload
+    def view(self, name: str, query: str, *, replace: bool = ...) -> View: ...
+
+    @overload
     def view(self, name: str) -> View: ...
 
     @overload
@@ -94,7 +100,7 @@ class PythonFace:
 
     @guard_nesting("this query")
     def view(self, name: Any, query: Any = None, *, replace: bool = False) -> Any:
-        """The view of this name; with a query object, a new one.
+        """The view of this name; with a query in SQL or a query object, a new one.
 
         A query object alone is kept without a name, while what is returned is referenced. As a decorator
         (`@db.view`) it makes a view of a function over rows, under the function's name.
@@ -104,10 +110,12 @@ class PythonFace:
         from evercurrent.frontend.python.core import AnyQuery
 
         if isinstance(name, str):
+            if isinstance(query, str):
+                return self.create_view(name, query, replace=replace)
             if not isinstance(query, AnyQuery):
                 raise QueryError(
                     f"a query is needed, not {show_value(query)}",
-                    hint='db.view("name", db.table_of(...).where(...))',
+                    hint='db.view("name", "SELECT ..."), or db.view("name", db.table_of(...).where(...))',
                 )
             return self._owner().view(name, query, replace)
         if isinstance(name, AnyQuery):

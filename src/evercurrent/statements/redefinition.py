@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar, cast
 
-from evercurrent.calculus.inline import inlined
+from evercurrent.calculus.inline import inline_views
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
@@ -21,7 +21,7 @@ from evercurrent.errors import EvercurrentError, QueryError
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.define import views
 from evercurrent.frontend.oql.parse import parse
-from evercurrent.frontend.python.definitions import resolved
+from evercurrent.frontend.python.definitions import resolve
 from evercurrent.frontend.sql.parse import parse_statement
 from evercurrent.frontend.sql.statements import CreateAssertion, CreateView
 from evercurrent.oql_views.translation import context_of
@@ -31,14 +31,18 @@ Defined = TypeVar("Defined", View, Assertion)
 
 def over_kept(node: Defined, catalog: Catalog) -> Defined:
     """Returns the definition over tables and kept views alone, and says which these are."""
-    query = inlined(cast(Query, node.query), catalog)
+    if node.query is None:
+        return node
+    query = inline_views(cast(Query, node.query), catalog)
     return replace(node, query=query, uses=relations_of(query))
 
 
 def redefine(node: View | Assertion, catalog: Catalog) -> View | Assertion:
     """Returns the same definition, resolved against another catalog."""
     if isinstance(node, View) and node.language == "python":
-        return resolved(node, catalog)
+        return resolve(node, catalog)
+    if isinstance(node, View) and node.language == "spark":
+        raise QueryError("only Spark understands its query, which is not read again")
     if isinstance(node, View) and node.language == "oql":
         return redefine_part(node, catalog)
     policy = node.policy if isinstance(node, View) else "incremental"

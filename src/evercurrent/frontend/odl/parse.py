@@ -60,7 +60,9 @@ def parse(text: str) -> Text:
     """The classes and definitions of a text."""
     reader = _Reader(text)
     with _depth_limited():
-        reader.definitions(_tree(text, "start").children[0], "")
+        tree = _tree(text, "start").children[0]
+        reader.read_interfaces(tree)
+        reader.definitions(tree, "")
     if not reader.classes and not reader.found:
         raise QueryError("there is no class in the text", hint="class name (extent names) { ... };")
     return Text(tuple(reader.classes), tuple(reader.found))
@@ -99,13 +101,13 @@ def _wrong(text: str, problem: UnexpectedInput) -> QueryError:
     if isinstance(problem, UnexpectedToken):
         place = Place(text, at, at + len(problem.token))
         return QueryError(
-            f"{_wanted(problem.accepts)} is expected here, not {str(problem.token)!r}",
+            f"{_describe_expected(problem.accepts)} is expected here, not {str(problem.token)!r}",
             place=place,
         )
     return QueryError(f"{text[at]!r} has no meaning in ODL", place=Place(text, at, at + 1))
 
 
-def _wanted(terminals: set[str]) -> str:
+def _describe_expected(terminals: set[str]) -> str:
     """What can stand at a place, in words; of many things the one that is most likely meant."""
     if "_CLASS" in terminals:
         return "a class, typedef, struct, enum, const or module"
@@ -113,13 +115,13 @@ def _wanted(terminals: set[str]) -> str:
         return "an attribute, a relationship, an operation or '}'"
     for terminal in ("SEMICOLON", "LBRACE"):
         if terminal in terminals:
-            return repr(_spelled(terminal))
+            return repr(_spell_terminal(terminal))
     if "NAME" in terminals:
         return "a name"
-    return " or ".join(sorted({repr(_spelled(t)) for t in terminals})[:4])
+    return " or ".join(sorted({repr(_spell_terminal(t)) for t in terminals})[:4])
 
 
-def _spelled(terminal: str) -> str:
+def _spell_terminal(terminal: str) -> str:
     pattern = next(t.pattern for t in _parser().terminals if t.name == terminal)
     return pattern.value if isinstance(pattern, PatternStr) else terminal.strip("_").lower().replace("_", " ")
 
@@ -134,11 +136,23 @@ class _Reader:
         self.text = text
         self.classes: list[WrittenClass] = []
         self.found: list[Definition] = []
+        self.interfaces: dict[str, tuple[Any, list[Any]]] = {}
 
     def place(self, part: Any) -> Place:
         if isinstance(part, Token):
             return Place(self.text, part.start_pos or 0, part.end_pos or 0)
         return Place(self.text, part.meta.start_pos, part.meta.end_pos)
+
+    def read_interfaces(self, tree: Any) -> None:
+        """Notes the interfaces, which classes may name before they are declared."""
+        for part in tree.children:
+            match part:
+                case Tree("module", [_, inner]):
+                    self.read_interfaces(inner)
+                case Tree("interface", [_, name, parents, *members]):
+                    self.interfaces[str(name)] = (parents, members)
+                case _:
+                    pass
 
     def definitions(self, tree: Any, module: str) -> None:
         for part in tree.children:
@@ -147,12 +161,8 @@ class _Reader:
                     self.definitions(inner, str(name))
                 case Tree("class_"):
                     self.classes.append(self.class_(part, module))
-                case Tree("interface", [word, *_]):
-                    raise UnsupportedError(
-                        "interfaces are not supported",
-                        place=self.place(word),
-                        hint="declare a class without an extent",
-                    )
+                case Tree("interface" | "forward" | "exception"):
+                    pass  # a class may be named before it is declared; exceptions belong to operations
                 case _:
                     self.found += self.definition(part)
 
@@ -160,8 +170,7 @@ class _Reader:
 
     def class_(self, tree: Any, module: str) -> WrittenClass:
         name, parents, interfaces, *rest = tree.children
-        if interfaces is not None:
-            raise UnsupportedError("interfaces are not supported", place=self.place(interfaces.children[0]))
+        rest += self.list_inherited(interfaces, {str(name)})
         if parents is not None and len(parents.children) > 1:
             raise UnsupportedError(
                 "a class extends one class",
@@ -177,6 +186,8 @@ class _Reader:
                     pass
                 case Tree("extent", [called]):
                     extent = str(called)
+                case Tree("exception"):
+                    pass
                 case Tree("keys", found):
                     keys = [tuple(map(str, key.children)) for key in found]
                 case Tree("attribute"):
@@ -187,7 +198,7 @@ class _Reader:
                     members.append(self.operation(part))
                 case _:
                     definitions += self.definition(part)
-        parent = None if parents is None else self.scoped(parents.children[0])
+        parent = None if parents is None else self.read_scoped(parents.children[0])
         return WrittenClass(
             str(name),
             module,
@@ -198,6 +209,33 @@ class _Reader:
             tuple(definitions),
             self.place(name),
         )
+
+    def list_inherited(self, interfaces: Any, seen: set[str]) -> list[Any]:
+        """The members of the interfaces that a class or interface names, and of those that they name."""
+        found: list[Any] = []
+        for named in () if interfaces is None else interfaces.children:
+            if not isinstance(named, Tree):
+                continue  # the colon
+            name = str(named.children[-1])
+            if name in seen:
+                continue
+            if name not in self.interfaces:
+                raise QueryError(
+                    f"there is no interface {name} in the text",
+                    place=self.place(named),
+                    hint="interface name { ... }; declares one; a class follows `extends`",
+                )
+            seen.add(name)
+            above, members = self.interfaces[name]
+            for member in members:
+                if isinstance(member, Tree) and member.data == "relationship":
+                    raise UnsupportedError(
+                        "a relationship in an interface is not supported",
+                        place=self.place(member),
+                        hint="declare it in the classes",
+                    )
+            found += [*self.list_inherited(above, seen), *members]
+        return found
 
     def attributes(self, tree: Any) -> list[WrittenAttribute]:
         readonly, written, *declarators = tree.children
@@ -213,7 +251,7 @@ class _Reader:
     def relationship(self, tree: Any) -> WrittenRelationship:
         target, name, path = tree.children
         *kind, to = target.children
-        named = self.scoped(to)
+        named = self.read_scoped(to)
         *classes, inverse = path.children
         # "inverse dept" alone means the target's
         other = Named(str(classes[-1]) if classes else named.name, self.place(path.children[0]))
@@ -286,9 +324,9 @@ class _Reader:
             case Tree("integer", words):
                 return Named(" ".join(w.lower() for w in words if w is not None), self.place(tree))
             case _:
-                return self.scoped(tree)
+                return self.read_scoped(tree)
 
-    def scoped(self, tree: Any) -> Named:
+    def read_scoped(self, tree: Any) -> Named:
         """A name, perhaps with modules before it; the last part counts."""
         return Named(str(tree.children[-1]), self.place(tree))
 

@@ -181,7 +181,7 @@ class Resolver:
         """The type, and the limits of it and of its parts."""
         match written:
             case s.Named(name, place):
-                return self.named(name, place)
+                return self.resolve_named(name, place)
             case s.Sized("string", (size,), place):
                 return String(self.number(size)), ()
             case s.Sized(_, sizes, place):
@@ -220,7 +220,7 @@ class Resolver:
             limits += under(name, inner)
         return Struct(tuple(found)), limits
 
-    def named(self, name: str, place: Place) -> tuple[Type, Limits]:
+    def resolve_named(self, name: str, place: Place) -> tuple[Type, Limits]:
         if name in self.types:
             if name in self.resolving:
                 raise QueryError(

@@ -24,7 +24,7 @@ from evercurrent.data.types import (
     Timestamp,
 )
 from evercurrent.frontend.oql.context import Context, wrong
-from evercurrent.frontend.oql.forms import article, comprehension, guarded, one
+from evercurrent.frontend.oql.forms import article, comprehension, guard_value, one
 from evercurrent.frontend.oql.kinds import TRUTH, Atom, NoCommonKind, common, is_nil
 from evercurrent.frontend.oql.operators import ORDER, comparable, equal_terms, true_where_equal
 from evercurrent.frontend.oql.values import Expr, Many, One
@@ -38,24 +38,24 @@ from evercurrent.term.nullable import nullable
 AGGREGATES = ("count", "sum", "min", "max", "avg")
 
 
-def aggregated(context: Context, name: str, many: Many, place: Place | None) -> One:
+def aggregate_elements(context: Context, name: str, many: Many, place: Place | None) -> One:
     if name == "count":
-        return guarded(Atom(BIGINT), count(context, many), many.defined)
+        return guard_value(Atom(BIGINT), count(context, many), many.defined)
     element = one(context, many.element)
     if not isinstance(element.kind, Atom):
         raise wrong(f"{name} needs numbers or other scalars, not {article(element.kind)}", place)
     if name in ("sum", "avg") and isinstance(element.kind.type, String | Boolean | Date | Time | Timestamp):
         raise wrong(f"{name} needs numbers, not {element.kind}s", place)
     arg = build.cast(element.term, INT) if isinstance(element.kind.type, Null) else element.term
-    found = folded(context, many, name, arg, place)
+    found = fold(context, many, name, arg, place)
     if name == "sum":
         whole = isinstance(found.type, Interval)  # no number becomes one by a cast
         zero = build.lit(0, found.type) if whole else build.cast(build.lit(0), found.type)
-        return guarded(Atom(found.type), build.call("coalesce", found, zero), many.defined)
+        return guard_value(Atom(found.type), build.call("coalesce", found, zero), many.defined)
     return One(Atom(found.type), found, build.call("is_not_null", found))
 
 
-def folded(context: Context, many: Many, name: str, arg: Term | None, place: Place | None = None) -> Term:
+def fold(context: Context, many: Many, name: str, arg: Term | None, place: Place | None = None) -> Term:
     """An aggregate function over the elements; without an argument, the count."""
     query = comprehension(many, [("value", build.lit(1, INT) if arg is None else arg)])
     variable = Variable(context.names.fresh("a"), Struct(query.fields))
@@ -66,7 +66,7 @@ def folded(context: Context, many: Many, name: str, arg: Term | None, place: Pla
 
 
 def count(context: Context, many: Many) -> Term:
-    return folded(context, many, "count", None)
+    return fold(context, many, "count", None)
 
 
 def exists(many: Many) -> Term:
@@ -82,7 +82,7 @@ def where(many: Many, *conditions: Term) -> Many:
 # --- quantifiers ---------------------------------------------------------------------------------------------
 
 
-def quantified(every: bool, many: Many, condition: One) -> One:
+def quantify(every: bool, many: Many, condition: One) -> One:
     """`exists x in many: condition`, or `for all`; the condition is in the scope of the collection."""
     value: Term
     if not nullable(condition.term):
@@ -93,7 +93,7 @@ def quantified(every: bool, many: Many, condition: One) -> One:
     else:
         query = comprehension(many, [("value", condition.term)])
         value = Quantified("eq", every, (TRUE,), query, BOOLEAN)
-    return One(TRUTH, value, _decided(value, TRUE, many, condition.defined))
+    return One(TRUTH, value, _define_quantifier(value, TRUE, many, condition.defined))
 
 
 def holds(every: bool, many: Many, condition: Term) -> Term:
@@ -103,7 +103,7 @@ def holds(every: bool, many: Many, condition: Term) -> Term:
     return exists(where(many, condition))
 
 
-def compared(
+def compare_quantified(
     context: Context, operator: str, every: bool, left: Expr, many: Many, place: Place | None
 ) -> One:
     """`left operator some many`, or `all`."""
@@ -114,18 +114,18 @@ def compared(
         raise wrong(f"{article(left.kind)} cannot be compared with {article(element.kind)}", place) from None
     a, b = comparable(context, left, element, kind)
     if operator in ("=", "!=") and (not isinstance(kind, Atom) or is_nil(left.kind) or is_nil(element.kind)):
-        test = guarded(TRUTH, equal_terms(a, b), build.conjunction([left.defined, element.defined]))
-        return quantified(
+        test = guard_value(TRUTH, equal_terms(a, b), build.conjunction([left.defined, element.defined]))
+        return quantify(
             every, many, test if operator == "=" else replace(test, term=build.negation(test.term))
         )
     if not isinstance(kind, Atom):
         raise wrong(f"{article(kind)} has no order", place)
     name = {"=": "eq", "!=": "ne", **ORDER}[operator]
     value = Quantified(name, every, (a,), comprehension(many, [("value", b)]), BOOLEAN)
-    return One(TRUTH, value, _decided(value, left.defined, many, element.defined))
+    return One(TRUTH, value, _define_quantifier(value, left.defined, many, element.defined))
 
 
-def _decided(value: Term, own: Term, many: Many, each: Term) -> Term:
+def _define_quantifier(value: Term, own: Term, many: Many, each: Term) -> Term:
     """Where a quantifier is defined: it is decided, or nothing that it looked at is UNDEFINED."""
     if own == TRUE and each == TRUE:
         return TRUE
@@ -147,4 +147,4 @@ def member_of(context: Context, left: Expr, many: Many, place: Place | None) -> 
     a, b = comparable(context, left, element, kind)
     equal = build.call("is_null", b) if is_nil(left.kind) else true_where_equal(b, a)
     defined = build.conjunction([left.defined, many.defined])
-    return guarded(TRUTH, exists(where(many, element.defined, equal)), defined)
+    return guard_value(TRUTH, exists(where(many, element.defined, equal)), defined)

@@ -7,14 +7,14 @@ from dataclasses import replace
 from evercurrent.data.types import BIGINT, Null
 from evercurrent.frontend.oql import collections as colls
 from evercurrent.frontend.oql import lists, syntax
-from evercurrent.frontend.oql.aggregates import AGGREGATES, aggregated, count, exists
+from evercurrent.frontend.oql.aggregates import AGGREGATES, aggregate_elements, count, exists
 from evercurrent.frontend.oql.context import Context, Scope, caution, near, wrong
-from evercurrent.frontend.oql.forms import article, distinct, guarded, many
+from evercurrent.frontend.oql.forms import article, distinct, guard_value, many
 from evercurrent.frontend.oql.kinds import TRUTH, Atom, Coll, Dict, kind_of
 from evercurrent.frontend.oql.operators import function, otherwise
-from evercurrent.frontend.oql.select import Translators, bracketed, is_collection
-from evercurrent.frontend.oql.values import Expr, Made, Many, One, renamed
-from evercurrent.frontend.oql.views import defined_view
+from evercurrent.frontend.oql.select import Translators, is_collection, strip_brackets
+from evercurrent.frontend.oql.values import Expr, Made, Many, One, rename
+from evercurrent.frontend.oql.views import find_defined_view
 from evercurrent.term import build
 from evercurrent.term.function_table import find
 
@@ -27,7 +27,7 @@ def call(context: Context, scope: Scope, node: syntax.Call, at: Translators) -> 
     name, lower, place = node.name, node.name.lower(), node.place
     if name in context.macros:
         return macro(context, scope, node, at)
-    view = defined_view(context, name)
+    view = find_defined_view(context, name)
     if view is not None:
         if node.arguments:
             raise wrong(f"{name} takes no arguments", place)
@@ -86,21 +86,23 @@ def _aggregate(context: Context, scope: Scope, node: syntax.Call, at: Translator
     if node.star:
         if scope.rows is None:
             raise wrong("count(*) belongs in a select", node.place, "count(collection) counts elements")
-        return aggregated(context, name, scope.rows, node.place)
+        return aggregate_elements(context, name, scope.rows, node.place)
 
     def of(values: Many) -> Expr:
-        return aggregated(context, name, distinct(context, values) if node.distinct else values, node.place)
+        return aggregate_elements(
+            context, name, distinct(context, values) if node.distinct else values, node.place
+        )
 
     if len(node.arguments) != 1:
         raise wrong(f"{name} takes one argument, not {len(node.arguments)}", node.place)
     if scope.rows is not None:
-        rows = renamed(scope.rows, context.names, "r")
+        rows = rename(scope.rows, context.names, "r")
         assert isinstance(rows.element, Made)
         inner = replace(
             scope, names={**scope.names, **dict(rows.element.members)}, rows=None, active=rows.qualifiers
         )
         inner = replace(inner, implicit=(*scope.implicit, *(e for _, e in rows.element.members)))
-        argument = bracketed(node.arguments[0])
+        argument = strip_brackets(node.arguments[0])
         if not is_collection(context, inner, argument, at):
             values = replace(rows, element=at.expression(context, inner, argument))
             return of(values if argument is node.arguments[0] else distinct(context, values))
@@ -123,13 +125,13 @@ def _of_collection(context: Context, scope: Scope, node: syntax.Call, name: str,
     source: Many = many(context, value, place)
     match name:
         case "exists":
-            return guarded(TRUTH, exists(source), source.defined)
+            return guard_value(TRUTH, exists(source), source.defined)
         case "unique":
             single = build.call("eq", count(context, source), build.lit(1, BIGINT))
-            return guarded(TRUTH, single, source.defined)
+            return guard_value(TRUTH, single, source.defined)
         case "element":
             found, single = colls.only(context, source)
-            known = scope.given(source.defined)
+            known = scope.assume(source.defined)
             caution(context, known, single, "there may be no element, or several", place)
             return found
         case "first" | "last":
@@ -144,4 +146,4 @@ def _of_collection(context: Context, scope: Scope, node: syntax.Call, name: str,
             key = One(kind_of(source.position.type), source.position)
             return replace(source, shape="set", element=key, order=(), position=None)
         case _:
-            return colls.flattened(context, source, place)
+            return colls.flatten(context, source, place)

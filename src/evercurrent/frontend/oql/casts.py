@@ -13,7 +13,7 @@ from evercurrent.catalog.extents import OID
 from evercurrent.data.types import Reference
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.context import Context, Scope, caution, near, wrong
-from evercurrent.frontend.oql.forms import article, guarded, one, present
+from evercurrent.frontend.oql.forms import article, guard_value, one, present
 from evercurrent.frontend.oql.kinds import Obj
 from evercurrent.frontend.oql.values import Expr, Many, One
 from evercurrent.term import build
@@ -31,12 +31,12 @@ def cast(context: Context, scope: Scope, name: str, expr: Expr, node: syntax.Cas
         return One(Obj(target), value.term, value.defined)
     if not context.schema.is_a(target, value.kind.of):
         raise wrong(f"no {value.kind.of} can be a {name}", node.place)
-    found, is_one = narrowed_object(context, value, target)
+    found, is_one = narrow_object(context, value, target)
     caution(context, scope, is_one, f"the object may be no {target}", node.place)
     return found
 
 
-def narrowed_object(context: Context, value: One, target: str) -> tuple[One, Term]:
+def narrow_object(context: Context, value: One, target: str) -> tuple[One, Term]:
     """The object looked up in the extent of a subclass, and whether it is there (or nil)."""
     found = step(context.schema, Cast(value.term, Reference(target)), OID)
     there = build.call("is_not_null", found)
@@ -45,10 +45,10 @@ def narrowed_object(context: Context, value: One, target: str) -> tuple[One, Ter
         if present(value) == build.TRUE
         else build.disjunction([build.call("is_null", value.term), there])
     )
-    return guarded(Obj(target), found, build.conjunction([value.defined, is_one])), is_one
+    return guard_value(Obj(target), found, build.conjunction([value.defined, is_one])), is_one
 
 
-def narrowed(context: Context, source: Many, iterator: syntax.Iterator) -> tuple[Many, Expr]:
+def narrow(context: Context, source: Many, iterator: syntax.Iterator) -> tuple[Many, Expr]:
     """`e as employee in Persons`: the elements that are of a class."""
     target, value = context.class_name(iterator.of or ""), one(context, source.element)
     if target is None or not isinstance(value.kind, Obj):
@@ -59,6 +59,6 @@ def narrowed(context: Context, source: Many, iterator: syntax.Iterator) -> tuple
         )
     if context.schema.is_a(value.kind.of, target):
         return source, value
-    found, _ = narrowed_object(context, value, target)
+    found, _ = narrow_object(context, value, target)
     there = Filter(build.call("is_not_null", found.term))
     return replace(source, qualifiers=(*source.qualifiers, there)), One(Obj(target), found.term)

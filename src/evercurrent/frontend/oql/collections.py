@@ -26,9 +26,9 @@ from evercurrent.frontend.oql.forms import (
     article,
     columns,
     comprehension,
-    decoded,
+    decode_slot,
     distinct,
-    guarded,
+    guard_value,
     in_slot,
     many,
     one,
@@ -55,11 +55,11 @@ from evercurrent.term.nodes import Record, Term, Variable
 WORDS = {"+": "union", "-": "except", "*": "intersect"}
 
 
-def combined(context: Context, operator: str, left: Many, right: Many, place: Place | None) -> Expr:
+def combine(context: Context, operator: str, left: Many, right: Many, place: Place | None) -> Expr:
     """union, except, intersect; of two lists, `+` and union are concatenation."""
     word = WORDS.get(operator, operator)
     if left.shape == right.shape == "list" and word == "union":
-        return _concatenated(context, left, right, place)
+        return _concatenate(context, left, right, place)
     sets = left.shape == right.shape == "set"
     slot = _common_slot(context, left, right, place)
     queries = (_values(context, left, slot), _values(context, right, slot))
@@ -78,7 +78,9 @@ def combined(context: Context, operator: str, left: Many, right: Many, place: Pl
     qualifiers = (Generator(variable, found),)
     guard = () if defined == TRUE else (Filter(defined),)
     shape = "set" if sets else "bag"
-    return Many(shape, (*guard, *qualifiers), decoded(slot, build.field(variable, "value")), defined=defined)
+    return Many(
+        shape, (*guard, *qualifiers), decode_slot(slot, build.field(variable, "value")), defined=defined
+    )
 
 
 def _common_slot(context: Context, left: Many, right: Many, place: Place | None) -> Slot:
@@ -94,7 +96,7 @@ def _values(context: Context, collection: Many, slot: Slot) -> Comprehension:
     return replace(made, fields=(Member("value", slot_type(slot)),))
 
 
-def _concatenated(context: Context, left: Many, right: Many, place: Place | None) -> One:
+def _concatenate(context: Context, left: Many, right: Many, place: Place | None) -> One:
     kind = common([left.kind, right.kind], context.schema)
     assert isinstance(kind, Coll)
     a = one(context, replace(left, element=_as(context, left.element, kind.element)))
@@ -105,13 +107,13 @@ def _concatenated(context: Context, left: Many, right: Many, place: Place | None
 
 def _as(context: Context, expr: Expr, slot: Slot) -> Expr:
     """An element in the encoding of a slot: the slot's own flag travels in the value."""
-    return decoded(slot, in_slot(context, expr, slot)) if slot.undefined else one(context, expr)
+    return decode_slot(slot, in_slot(context, expr, slot)) if slot.undefined else one(context, expr)
 
 
-def included(context: Context, operator: str, left: Many, right: Many, place: Place | None) -> One:
+def compare_inclusion(context: Context, operator: str, left: Many, right: Many, place: Place | None) -> One:
     """`<=` and its kin between sets or bags."""
     if operator in (">", ">="):
-        return included(context, operator.replace(">", "<"), right, left, place)
+        return compare_inclusion(context, operator.replace(">", "<"), right, left, place)
     slot = _common_slot(context, left, right, place)
     a, b = _values(context, left, slot), _values(context, right, slot)
     every = not left.shape == right.shape == "set"
@@ -119,13 +121,13 @@ def included(context: Context, operator: str, left: Many, right: Many, place: Pl
     if operator == "<":
         more = Exists(SetOperation("except", every, b, a, a.fields), BOOLEAN)
         term = build.conjunction([term, more])
-    return guarded(TRUTH, term, build.conjunction([left.defined, right.defined]))
+    return guard_value(TRUTH, term, build.conjunction([left.defined, right.defined]))
 
 
 # --- one element ---------------------------------------------------------------------------------------------
 
 
-def picked(query: Query, read: Read, found: Term) -> Expr:
+def pick(query: Query, read: Read, found: Term) -> Expr:
     """The element that the only row of a query holds; UNDEFINED where `found` does not hold."""
     variable = Variable("p.", Struct(query.fields))
     members = []
@@ -164,13 +166,13 @@ def only(context: Context, collection: Many) -> tuple[Expr, Term]:
     terms = tuple(build.field(at, name) for name, _ in head)
     kept = Comprehension("bag", terms, (Generator(at, group), Filter(single)), fields[:-1])
     found = Exists(kept, BOOLEAN)
-    return picked(kept, read, found), found
+    return pick(kept, read, found), found
 
 
 # --- other ---------------------------------------------------------------------------------------------------
 
 
-def flattened(context: Context, collection: Many, place: Place | None) -> Expr:
+def flatten(context: Context, collection: Many, place: Place | None) -> Expr:
     """One level less."""
     inner = many(context, collection.element, place)
     lists = collection.shape == inner.shape == "list"
@@ -211,4 +213,4 @@ def literal_collection(context: Context, shape: str, items: list[Expr], place: P
 
 def single_row(query: Query, read: Read) -> Expr:
     """What the only row of a relation holds."""
-    return picked(query, read, TRUE)
+    return pick(query, read, TRUE)

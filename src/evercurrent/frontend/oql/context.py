@@ -73,7 +73,7 @@ class Scope:
     def under(self, *qualifiers: Qualifier) -> Scope:
         return replace(self, active=(*self.active, *qualifiers))
 
-    def given(self, condition: Term) -> Scope:
+    def assume(self, condition: Term) -> Scope:
         return self.under(Filter(condition))
 
 
@@ -89,7 +89,7 @@ def wrong(message: str, place: Place | None, hint: str | None = None) -> QueryEr
     return QueryError(message, place=place, hint=hint)
 
 
-def unsupported(what: str, place: Place | None, hint: str | None = None) -> UnsupportedError:
+def unsupported_error(what: str, place: Place | None, hint: str | None = None) -> UnsupportedError:
     return UnsupportedError(f"{what} is not supported", place=place, hint=hint)
 
 

@@ -35,7 +35,7 @@ class Question:
     relations: tuple[tuple[str, Query], ...]
 
 
-def translated(context: Context, node: syntax.Node) -> Expr:
+def translate_node(context: Context, node: syntax.Node) -> Expr:
     try:
         return expression(context, Scope(), node)
     except RecursionError:
@@ -47,7 +47,7 @@ def translated(context: Context, node: syntax.Node) -> Expr:
 
 
 def question(context: Context, node: syntax.Node) -> Question:
-    made = shred(context, "result", translated(context, node))
+    made = shred(context, "result", translate_node(context, node))
     relations = tuple((name, resolve(query, context.catalog)) for name, query, _ in made.relations)
     return Question(made.layout, relations)
 
@@ -59,7 +59,7 @@ def views(
 
     The last is only written out where it is read, unless it is to be kept as well.
     """
-    made = shred(context, name, translated(context, node))
+    made = shred(context, name, translate_node(context, node))
     found = [
         _view(context.catalog, part, query, order, text, PartOf(name), options)
         for part, query, order in made.relations

@@ -40,14 +40,14 @@ from evercurrent.term.nullable import nullable
 # --- slots ---------------------------------------------------------------------------------------------------
 
 
-def encoded(expr: One) -> Term:
+def encode_slot(expr: One) -> Term:
     """A value as it stands in a slot."""
     if expr.defined == TRUE:
         return expr.term
     return struct([(VALUE, expr.term), (DEFINED, expr.defined)])
 
 
-def decoded(slot: Slot, term: Term) -> One:
+def decode_slot(slot: Slot, term: Term) -> One:
     """What stands in a slot."""
     if not slot.undefined:
         return One(slot.kind, term)
@@ -55,7 +55,7 @@ def decoded(slot: Slot, term: Term) -> One:
     return One(slot.kind, build.field(term, VALUE), known)
 
 
-def guarded(kind: Kind, term: Term, defined: Term) -> One:
+def guard_value(kind: Kind, term: Term, defined: Term) -> One:
     """A value that is NULL where it is not defined, whatever the term says there."""
     if defined == TRUE:
         return One(kind, term)
@@ -77,19 +77,19 @@ def one(context: Context, expr: Expr) -> One:
         case Made(members, of, defined):
             terms = [(name, one(context, e)) for name, e in members]
             kind = Rec(tuple((n, Slot(o.kind, o.defined != TRUE)) for n, o in terms), of)
-            return guarded(kind, struct([(n, encoded(o)) for n, o in terms]), defined)
+            return guard_value(kind, struct([(n, encode_slot(o)) for n, o in terms]), defined)
         case Many():
-            return collected(context, expr)
+            return collect_elements(context, expr)
         case _:
             assert_never(expr)
 
 
-def collected(context: Context, many: Many, slot: Slot | None = None) -> One:
+def collect_elements(context: Context, many: Many, slot: Slot | None = None) -> One:
     """The elements in an array: a list in its order, others in the order of their values."""
     if slot is None:
         item = one(context, many.element)
         slot = Slot(item.kind, item.defined != TRUE)
-        term = encoded(item)
+        term = encode_slot(item)
     else:
         term = in_slot(context, many.element, slot)
     wrap = nullable(term)  # an aggregate passes over NULLs
@@ -114,7 +114,7 @@ def collected(context: Context, many: Many, slot: Slot | None = None) -> One:
         items = build.call(
             "transform", items, Lambda((at,), build.field(at, VALUE), build.field(at, VALUE).type)
         )
-    return guarded(kind, items, many.defined)
+    return guard_value(kind, items, many.defined)
 
 
 def comprehension(many: Many, head: list[tuple[str, Term]]) -> Comprehension:
@@ -139,12 +139,12 @@ def many(context: Context, expr: Expr, place: Place | None) -> Many:
             position = build.field(variable, "pos") if listed else None
             order = (SortKey(position),) if position is not None else ()
             return Many(
-                shape, (unnest,), decoded(slot, build.field(variable, "col")), order, position, defined
+                shape, (unnest,), decode_slot(slot, build.field(variable, "col")), order, position, defined
             )
         case One(Dict(key, slot), term, defined):
             members = (Member("key", type_of(key), False), Member("value", slot_type(slot)))
             variable = Variable(context.names.fresh("x"), Struct(members))
-            element = decoded(slot, build.field(variable, "value"))
+            element = decode_slot(slot, build.field(variable, "value"))
             return Many(
                 "dictionary", (Unnest(variable, term),), element, (), build.field(variable, "key"), defined
             )
@@ -176,11 +176,11 @@ def columns(context: Context, expr: Expr) -> tuple[list[tuple[str, Term]], Read]
     slots: list[tuple[str, str, Slot]] = []
     for i, (name, part) in enumerate(parts):
         column = name if name.lower() not in {n.lower() for n, _ in head} else f"{name}.{i}"
-        head.append((column, encoded(part)))
+        head.append((column, encode_slot(part)))
         slots.append((name, column, Slot(part.kind, part.defined != TRUE)))
 
     def read(variable: Term) -> Expr:
-        found = [(name, decoded(slot, build.field(variable, column))) for name, column, slot in slots]
+        found = [(name, decode_slot(slot, build.field(variable, column))) for name, column, slot in slots]
         return Made(tuple(found), made.of) if made is not None else found[0][1]
 
     return head, read
@@ -209,19 +209,14 @@ def distinct(context: Context, collection: Many) -> Many:
 # --- common kinds --------------------------------------------------------------------------------------------
 
 
-def as_kind(context: Context, expr: Expr, kind: Kind) -> One:
-    """An expression as one of a more general kind."""
-    return One(kind, term_as(context, expr, kind), expr.defined)
-
-
 def term_as(context: Context, expr: Expr, kind: Kind) -> Term:
     match expr, kind:
         case Made(members, _, defined), Rec(wanted):
             pairs = zip(members, wanted, strict=True)
             made = struct([(n, in_slot(context, e, slot)) for (n, e), (_, slot) in pairs])
-            return guarded(kind, made, defined).term
+            return guard_value(kind, made, defined).term
         case Many(), Coll(_, slot):
-            return collected(context, expr, slot).term
+            return collect_elements(context, expr, slot).term
         case _:
             plain = one(context, expr)
             return convert(plain.term, plain.kind, kind)

@@ -29,7 +29,7 @@ from evercurrent.calculus.walk import nodes, rewrite_term, term_with_parts, with
 from evercurrent.data.types import Member, Struct
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.context import Context, Scope, wrong
-from evercurrent.frontend.oql.forms import decoded, encoded, one
+from evercurrent.frontend.oql.forms import decode_slot, encode_slot, one
 from evercurrent.frontend.oql.kinds import Slot
 from evercurrent.frontend.oql.operators import true_where_equal
 from evercurrent.frontend.oql.values import Expr, Made, Many, pack, unpack
@@ -60,7 +60,7 @@ class Grouping:
 
     # --- aggregates ------------------------------------------------------------------------------------------
 
-    def rewritten(self, term: Term) -> Term:
+    def rewrite(self, term: Term) -> Term:
         """A term over a group and its partition as one over the group and its aggregates."""
         match term:
             case Scalar(Group(variable, Comprehension() as source, (), (aggregate,))):
@@ -70,12 +70,12 @@ class Grouping:
                     return Field(self.variable, name, found.type, True)
             case _:
                 pass
-        return term_with_parts(term, self.in_query, self.rewritten)
+        return term_with_parts(term, self.in_query, self.rewrite)
 
     def in_query(self, query: Query) -> Query:
         if query == self.placeholder:
             return self.partition()
-        return with_parts(query, self.in_query, self.rewritten)
+        return with_parts(query, self.in_query, self.rewrite)
 
     def as_aggregate(
         self, variable: Variable, source: Comprehension, aggregate: Aggregate
@@ -182,7 +182,7 @@ def _through(term: Term, variable: str, members: dict[str, Term]) -> Term:
     return rewrite_term(term, lambda q: q, on_term)
 
 
-def grouped(
+def group_rows(
     context: Context, around: Scope, node: syntax.Select, rows: Rows, at: Translators
 ) -> tuple[tuple[Qualifier, ...], Expr, tuple[SortKey, ...]]:
     """Qualifiers that range over the groups, the element for each, and the order."""
@@ -197,19 +197,19 @@ def grouped(
             raise wrong(f"two labels are called {label}", of.place)
         value = one(context, at.expression(context, rows.scope, of))
         slot, column = Slot(value.kind, value.defined != TRUE), label
-        term = encoded(value)
+        term = encode_slot(value)
         labels.append((column, term))
-        names[label] = decoded(slot, Field(variable, column, term.type, nullable(term)))
+        names[label] = decode_slot(slot, Field(variable, column, term.type, nullable(term)))
     columns: list[tuple[str, Term]] = []
     shapes: list[tuple[str, Slot, str]] = []
     for name, expr in rows.iterators:
         value = one(context, expr)
-        columns.append((name, encoded(value)))
+        columns.append((name, encode_slot(value)))
         shapes.append((name, Slot(value.kind, value.defined != TRUE), name))
     fields = tuple(Member(name, term.type, nullable(term)) for name, term in columns)
     placeholder = Relation(f"{variable.name}\0partition", fields)
     row = Variable(context.names.fresh("p"), Struct(fields))
-    members = tuple((name, decoded(slot, build.field(row, column))) for name, slot, column in shapes)
+    members = tuple((name, decode_slot(slot, build.field(row, column))) for name, slot, column in shapes)
     partition = Many("bag", (Generator(row, placeholder),), Made(members))
     names["partition"] = partition
     scope = replace(around, names=names, rows=partition)
@@ -220,7 +220,7 @@ def grouped(
     element = projection(context, scope, node, rows, at)
     order = order_of(context, scope, node, at)
     packed = [having, *pack(element), *(k.term for k in order)]
-    found = [grouping.rewritten(term) for term in packed]
+    found = [grouping.rewrite(term) for term in packed]
     checks = [grouping.in_query(check.query) for check in context.checks[first:]]
     group, final = grouping.group()
     terms: Iterator[Term] = iter([substitute_term(t, {variable.name: final}) for t in found])

@@ -170,7 +170,7 @@ def as_arrays(type: Type) -> Type:
             return type
 
 
-def retyped(term: Term) -> Term:
+def retype(term: Term) -> Term:
     """A column as a term of its kind."""
     wanted = as_arrays(term.type)
     return term if wanted == term.type or not isinstance(term, Field) else replace(term, type=wanted)

@@ -124,10 +124,10 @@ def _only(context: Context, layout: Layout, variable: Variable, generator: Gener
 def read(context: Context, shape: Shape, row: Term) -> Expr:
     match shape:
         case Flat(kind, column, defined):
-            return One(kind, build.field(row, column), _defined(row, defined))
+            return One(kind, build.field(row, column), _is_defined(row, defined))
         case Spread(members, of, defined):
             found = tuple((name, read(context, inner, row)) for name, inner in members)
-            return Made(found, of, _defined(row, defined))
+            return Made(found, of, _is_defined(row, defined))
         case Part(kind, relation, keys, element, order, defined, position):
             variable, generator = _over(context, relation)
             same = tuple(
@@ -140,13 +140,13 @@ def read(context: Context, shape: Shape, row: Term) -> Expr:
                 read(context, element, variable),
                 _keys(order, variable),
                 None if position is None else build.field(variable, position),
-                _defined(row, defined),
+                _is_defined(row, defined),
             )
         case _:
             assert_never(shape)
 
 
-def _defined(row: Term, column: str | None) -> Term:
+def _is_defined(row: Term, column: str | None) -> Term:
     return TRUE if column is None else build.call("coalesce", build.field(row, column), FALSE)
 
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from evercurrent.calculus.nodes import Exists, Filter, Generator, Top
 from evercurrent.data.types import BOOLEAN, INT, Struct
-from evercurrent.frontend.oql.collections import picked, with_defined
+from evercurrent.frontend.oql.collections import pick, with_defined
 from evercurrent.frontend.oql.context import Context, wrong
-from evercurrent.frontend.oql.forms import columns, comprehension, decoded, many, one
+from evercurrent.frontend.oql.forms import columns, comprehension, decode_slot, many, one
 from evercurrent.frontend.oql.kinds import Coll
 from evercurrent.frontend.oql.values import Expr, Many, One
 from evercurrent.source import Place
@@ -20,7 +20,7 @@ from evercurrent.term import build
 from evercurrent.term.nodes import Literal, SortKey, Term, Variable
 
 
-def ranked(
+def rank_elements(
     context: Context, collection: Many, limit: int | None, offset: int, backwards: bool = False
 ) -> Many:
     """Some elements of an ordered list, by their places in it; of a bag or set, by the order of all values."""
@@ -46,7 +46,7 @@ def _keys(collection: Many, variable: Variable, backwards: bool) -> tuple[SortKe
 
 def edge(context: Context, collection: Many, last: bool) -> Expr:
     """`first` or `last` of a list."""
-    return _single(context, ranked(context, collection, 1, 0, backwards=last))[0]
+    return _single(context, rank_elements(context, collection, 1, 0, backwards=last))[0]
 
 
 def _single(context: Context, collection: Many) -> tuple[Expr, Term]:
@@ -54,10 +54,10 @@ def _single(context: Context, collection: Many) -> tuple[Expr, Term]:
     head, read = columns(context, collection.element)
     query = comprehension(collection, head)
     found = Exists(query, BOOLEAN)
-    return picked(query, read, found), found
+    return pick(query, read, found), found
 
 
-def indexed(context: Context, expr: Expr, at: One, place: Place | None) -> tuple[Expr, Term]:
+def index_collection(context: Context, expr: Expr, at: One, place: Place | None) -> tuple[Expr, Term]:
     """`list[at]` or `dictionary[at]`, and whether there is such an element."""
     if isinstance(expr, One) and isinstance(expr.kind, Coll) and expr.kind.kind == "list":
         return _item(expr, at)
@@ -69,8 +69,8 @@ def indexed(context: Context, expr: Expr, at: One, place: Place | None) -> tuple
         raise wrong(f"a {collection.shape} has no positions", place, hint="order by makes a list")
     if isinstance(at.term, Literal) and isinstance(at.term.value, int):
         if at.term.value < 0:
-            return _single(context, ranked(context, collection, 0, 0))
-        return _single(context, ranked(context, collection, 1, at.term.value))
+            return _single(context, rank_elements(context, collection, 0, 0))
+        return _single(context, rank_elements(context, collection, 1, at.term.value))
     return _item(one(context, collection), at)
 
 
@@ -84,11 +84,11 @@ def _item(value: One, at: One) -> tuple[Expr, Term]:
             build.call("lt", index, build.call("size", value.term)),
         ]
     )
-    item = decoded(value.kind.element, build.call("get", value.term, index))
+    item = decode_slot(value.kind.element, build.call("get", value.term, index))
     return with_defined(item, build.call("coalesce", inside, build.FALSE)), inside
 
 
-def sliced(context: Context, expr: Expr, low: One, high: One, place: Place | None) -> Expr:
+def slice_list(context: Context, expr: Expr, low: One, high: One, place: Place | None) -> Expr:
     """`list[low:high]`, both included, cut short at the ends."""
     collection = many(context, expr, place)
     if collection.shape != "list":
@@ -101,7 +101,7 @@ def sliced(context: Context, expr: Expr, low: One, high: One, place: Place | Non
     ):
         if high.term.value is not None and collection.order:
             start = max(low.term.value, 0)
-            return ranked(context, collection, max(high.term.value - start + 1, 0), start)
+            return rank_elements(context, collection, max(high.term.value - start + 1, 0), start)
     value = one(context, expr)
     start_at = build.call("greatest", build.cast(low.term, INT), build.lit(0))
     length = build.call(

@@ -15,8 +15,8 @@ from evercurrent.catalog.classes import Operation
 from evercurrent.catalog.extents import OID
 from evercurrent.data.types import Reference
 from evercurrent.errors import EvercurrentError
-from evercurrent.frontend.oql.context import Context, unsupported, wrong
-from evercurrent.frontend.oql.forms import guarded, one, present
+from evercurrent.frontend.oql.context import Context, unsupported_error, wrong
+from evercurrent.frontend.oql.forms import guard_value, one, present
 from evercurrent.frontend.oql.kinds import Atom, kind_of
 from evercurrent.frontend.oql.operators import all_defined
 from evercurrent.frontend.oql.values import Expr, One
@@ -38,18 +38,18 @@ def operation(
         build.cast(v.term, p.type, place=place) if isinstance(v.kind, Atom) else v.term
         for v, p in zip(values, declared.parameters, strict=True)
     ]
-    found = _captured(context, declared, declaring.name, object.term, terms, place)
+    found = _capture(context, declared, declaring.name, object.term, terms, place)
     branches: list[tuple[Term, Term]] = []
-    for special, anew in _overriding(context, of, name, declaring.name):
+    for special, override in _find_overriding(context, of, name, declaring.name):
         there = step(context.schema, Cast(object.term, Reference(special)), OID)
-        body = _captured(context, anew, special, there, terms, place)
+        body = _capture(context, override, special, there, terms, place)
         branches.insert(0, (build.call("is_not_null", there), build.cast(body, declared.type)))
     term = build.case(branches, found) if branches else found
     defined = build.conjunction([present(object), all_defined(values)])
-    return guarded(kind_of(declared.type), term, defined)
+    return guard_value(kind_of(declared.type), term, defined)
 
 
-def _overriding(context: Context, of: str, name: str, declaring: str) -> list[tuple[str, Operation]]:
+def _find_overriding(context: Context, of: str, name: str, declaring: str) -> list[tuple[str, Operation]]:
     """The subclasses that override an operation, the general before the special."""
     found = [
         (c.name, next(o for o in c.operations if o.name == name))
@@ -59,11 +59,11 @@ def _overriding(context: Context, of: str, name: str, declaring: str) -> list[tu
     return sorted(found, key=lambda pair: len(context.schema.lineage(pair[0])))
 
 
-def _captured(
+def _capture(
     context: Context, operation: Operation, of: str, object: Term, args: list[Term], place: Place | None
 ) -> Term:
     if operation.function is None or context.capture is None:
-        raise unsupported(
+        raise unsupported_error(
             f"the operation {operation.name} of {of}, which has no function,",
             place,
             hint=f'db.odl(text, operations={{"{of}.{operation.name}": function}}) gives it one',

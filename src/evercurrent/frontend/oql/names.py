@@ -17,7 +17,7 @@ NAMES = "named_objects"
 """The table of names and identities."""
 
 
-def named_object(context: Context, name: str) -> One | None:
+def find_named_object(context: Context, name: str) -> One | None:
     """The object that is bound to a name; nil if it is gone."""
     of = context.catalog.objects.get(name)
     if of is None:

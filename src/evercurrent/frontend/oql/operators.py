@@ -9,7 +9,7 @@ from __future__ import annotations
 from evercurrent.data.types import Boolean, Null, String
 from evercurrent.errors import QueryError
 from evercurrent.frontend.oql.context import Context, wrong
-from evercurrent.frontend.oql.forms import article, guarded, one, term_as
+from evercurrent.frontend.oql.forms import article, guard_value, one, term_as
 from evercurrent.frontend.oql.kinds import TRUTH, Atom, Kind, NoCommonKind, Obj, common, is_nil
 from evercurrent.frontend.oql.values import Expr, One
 from evercurrent.source import Place
@@ -95,14 +95,14 @@ def logic(operator: str, left: One, right: One) -> One:
     return One(TRUTH, term, defined)
 
 
-def negated(value: One) -> One:
+def negate(value: One) -> One:
     return One(TRUTH, build.negation(value.term), value.defined)
 
 
 # --- comparison ----------------------------------------------------------------------------------------------
 
 
-def ordered(context: Context, operator: str, left: Expr, right: Expr, place: Place | None) -> One:
+def compare_order(context: Context, operator: str, left: Expr, right: Expr, place: Place | None) -> One:
     return One(
         TRUTH,
         (found := function(context, ORDER[operator], [left, right], place)).term,
@@ -115,7 +115,7 @@ def same(context: Context, left: Expr, right: Expr, place: Place | None) -> One:
     defined = build.conjunction([left.defined, right.defined])
     for value, other in ((left, right), (right, left)):
         if is_nil(other.kind):
-            return guarded(TRUTH, build.call("is_null", one(context, value).term), defined)
+            return guard_value(TRUTH, build.call("is_null", one(context, value).term), defined)
     try:
         kind = common([left.kind, right.kind], context.schema)
     except NoCommonKind:
@@ -124,7 +124,7 @@ def same(context: Context, left: Expr, right: Expr, place: Place | None) -> One:
     try:
         if isinstance(kind, Atom):
             return One(TRUTH, build.call("eq", a, b, place=place), defined)
-        return guarded(TRUTH, equal_terms(a, b), defined)
+        return guard_value(TRUTH, equal_terms(a, b), defined)
     except QueryError as problem:
         if problem.place is None:
             problem.place = place

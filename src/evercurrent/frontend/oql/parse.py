@@ -186,9 +186,9 @@ class _Reader:
             case Tree("float_", [token]):
                 return syntax.Constant(float(token), "float", place)
             case Tree("string", [token]):
-                return syntax.Constant(_unquoted(token), "string", place)
+                return syntax.Constant(_unquote(token), "string", place)
             case Tree("moment", [kind, token]):
-                return syntax.Constant(_unquoted(token), kind.lower(), place)
+                return syntax.Constant(_unquote(token), kind.lower(), place)
             case Tree("true" | "false" as word):
                 return syntax.Constant(word == "true", "boolean", place)
             case Tree("nil"):
@@ -293,6 +293,6 @@ def _kind(token: Token) -> syntax.Kind:
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\\\"}
 
 
-def _unquoted(token: Token) -> str:
+def _unquote(token: Token) -> str:
     """The text of a string. A backslash before any other character stays: it is what `like` escapes with."""
     return re.sub(r"\\(.)", lambda m: ESCAPES.get(m[1], m[0]), str(token)[1:-1], flags=re.DOTALL)

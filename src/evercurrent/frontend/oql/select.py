@@ -16,10 +16,10 @@ from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.aggregates import AGGREGATES
 from evercurrent.frontend.oql.context import Context, Scope, wrong
 from evercurrent.frontend.oql.forms import columns, comprehension, distinct, many, one
-from evercurrent.frontend.oql.grouping import grouped
+from evercurrent.frontend.oql.grouping import group_rows
 from evercurrent.frontend.oql.kinds import Coll, Dict
-from evercurrent.frontend.oql.lists import ranked
-from evercurrent.frontend.oql.values import Expr, Made, Many, renamed
+from evercurrent.frontend.oql.lists import rank_elements
+from evercurrent.frontend.oql.values import Expr, Made, Many, rename
 from evercurrent.term import build
 from evercurrent.term.aggregates import aggregate
 from evercurrent.term.nodes import SortKey, Variable
@@ -48,7 +48,7 @@ def rows_of(context: Context, scope: Scope, node: syntax.Select, at: Translators
     for i, iterator in enumerate(node.iterators):
         source = many(context, at.expression(context, inner, iterator.collection), iterator.place)
         name = iterator.variable or _implicit_name(iterator, i)
-        source = renamed(source, context.names, name)
+        source = rename(source, context.names, name)
         element = source.element
         if iterator.of is not None:
             source, element = at.narrowed(context, source, iterator)
@@ -82,7 +82,7 @@ class Translators:
 def select(context: Context, scope: Scope, node: syntax.Select, at: Translators) -> Expr:
     rows = rows_of(context, scope, node, at)
     if node.groups is not None:
-        return _finished(context, node, *grouped(context, scope, node, rows, at))
+        return _finish(context, node, *group_rows(context, scope, node, rows, at))
     if node.having is not None:
         raise wrong("having needs a group by", node.having.place, hint="use where")
     if _is_whole(context, rows.scope, node, at):
@@ -92,7 +92,7 @@ def select(context: Context, scope: Scope, node: syntax.Select, at: Translators)
         return projection(context, whole, node, rows, at)
     element = projection(context, rows.scope, node, rows, at)
     order = order_of(context, rows.scope, node, at)
-    return _finished(context, node, rows.qualifiers, element, order)
+    return _finish(context, node, rows.qualifiers, element, order)
 
 
 def projection(context: Context, scope: Scope, node: syntax.Select, rows: Rows, at: Translators) -> Expr:
@@ -126,18 +126,18 @@ def order_of(context: Context, scope: Scope, node: syntax.Select, at: Translator
     return tuple(keys)
 
 
-def _finished(
+def _finish(
     context: Context,
     node: syntax.Select,
     qualifiers: tuple[Qualifier, ...],
     element: Expr,
     order: tuple[SortKey, ...],
 ) -> Expr:
-    found = _unlimited(context, node, qualifiers, element, order)
-    return found if node.limit is None else ranked(context, found, node.limit, node.offset)
+    found = _select_all(context, node, qualifiers, element, order)
+    return found if node.limit is None else rank_elements(context, found, node.limit, node.offset)
 
 
-def _unlimited(
+def _select_all(
     context: Context,
     node: syntax.Select,
     qualifiers: tuple[Qualifier, ...],
@@ -191,7 +191,7 @@ def has_shorthand(context: Context, scope: Scope, node: object, at: Translators)
             return False
         case syntax.Call(name, arguments, star) if name.lower() in AGGREGATES and name not in context.macros:
             return star or (
-                len(arguments) == 1 and not is_collection(context, scope, bracketed(arguments[0]), at)
+                len(arguments) == 1 and not is_collection(context, scope, strip_brackets(arguments[0]), at)
             )
         case tuple():
             return any(has_shorthand(context, scope, part, at) for part in node)
@@ -202,7 +202,7 @@ def has_shorthand(context: Context, scope: Scope, node: object, at: Translators)
             return False
 
 
-def bracketed(node: syntax.Node) -> syntax.Node:
+def strip_brackets(node: syntax.Node) -> syntax.Node:
     """What is in the brackets of `distinct (x)`, which looks like a call; any other node is what it is."""
     if isinstance(node, syntax.Call) and node.name.lower() == "distinct" and len(node.arguments) == 1:
         return node.arguments[0]

@@ -22,7 +22,7 @@ from evercurrent.data.types import Member, Struct
 from evercurrent.frontend.oql.context import Context
 from evercurrent.frontend.oql.forms import one
 from evercurrent.frontend.oql.layout import Flat, Layout, Order, Part, Shape, Spread
-from evercurrent.frontend.oql.values import Expr, Made, Many, One, mapped, pack
+from evercurrent.frontend.oql.values import Expr, Made, Many, One, map_terms, pack
 from evercurrent.term import build
 from evercurrent.term.build import TRUE
 from evercurrent.term.nodes import Term, Variable
@@ -82,7 +82,7 @@ class _Maker:
         keys: tuple[tuple[str, Term], ...],
         path: str = "",
     ) -> tuple[Shape, Order, str | None]:
-        """Make the relation of a collection's elements; gives their shape, the order, and the column of positions."""
+        """Make the relation of a collection's elements; returns their shape, the order, and the column of positions."""
         qualifiers = (*prefix, *many.qualifiers)
         place = len(self.relations)
         columns = _Columns(dict(keys))
@@ -136,7 +136,7 @@ class _Maker:
             keys = Comprehension("set", tuple(read), qualifiers, fields)
             variable = Variable(self.context.names.fresh("k"), Struct(fields))
             at = {t: build.field(variable, f"key.{i}") for i, t in enumerate(read)}
-            moved = mapped(many, _replacing(at))
+            moved = map_terms(many, _replace_terms(at))
             assert isinstance(moved, Many)
             inner, prefix = moved, (Generator(variable, keys),)
             own = tuple((f"key.{i}", term) for i, term in enumerate(at.values()))
@@ -172,7 +172,7 @@ class _Columns:
         return chosen
 
 
-def _replacing(terms: dict[Term, Term]) -> Callable[[Term], Term]:
+def _replace_terms(terms: dict[Term, Term]) -> Callable[[Term], Term]:
     """Every occurrence of a term replaced, in nested queries too; bound variables have names of their own."""
 
     def on_query(query: Query) -> Query:

@@ -14,8 +14,8 @@ from evercurrent.calculus.paths import step as reference_step
 from evercurrent.catalog.extents import OID, Apart, Inside, Inverse, Single, place_of
 from evercurrent.data.types import Date, Struct, Time, Timestamp
 from evercurrent.frontend.oql.context import Context, Scope, near, wrong
-from evercurrent.frontend.oql.forms import article, decoded, one, present
-from evercurrent.frontend.oql.kinds import Atom, Coll, Dict, Kind, Obj, Rec, is_nil, kind_of, retyped
+from evercurrent.frontend.oql.forms import article, decode_slot, one, present
+from evercurrent.frontend.oql.kinds import Atom, Coll, Dict, Kind, Obj, Rec, is_nil, kind_of, retype
 from evercurrent.frontend.oql.values import Expr, Made, Many, One
 from evercurrent.source import Place
 from evercurrent.term import build
@@ -69,7 +69,7 @@ def member(context: Context, expr: Expr, name: str, place: Place | None) -> Expr
             slot = rec.slot(name)
             if slot is None:
                 raise _unknown(context, rec, name, place)
-            inner = decoded(slot, build.field(plain.term, name))
+            inner = decode_slot(slot, build.field(plain.term, name))
             defined = build.conjunction([present(plain), inner.defined])
             return One(inner.kind, inner.term, defined)
         case Atom(Date() | Timestamp()) if name in MOMENTS:
@@ -97,7 +97,7 @@ def _property(context: Context, object: One, of: str, name: str, place: Place | 
     defined = present(object)
     match kept:
         case Single(_, _, type):
-            found = retyped(reference_step(context.schema, object.term, name, place))
+            found = retype(reference_step(context.schema, object.term, name, place))
             return One(kind_of(type), found, defined)
         case Inside(_, _, kind, type):
             term = reference_step(context.schema, object.term, name, place)
@@ -108,7 +108,7 @@ def _property(context: Context, object: One, of: str, name: str, place: Place | 
         case Apart(table, kind, element, owner, value, position):
             variable, generator = scan(context, table)
             own = Filter(build.call("eq", build.field(variable, owner), object.term))
-            item = One(kind_of(element), retyped(build.field(variable, value)))
+            item = One(kind_of(element), retype(build.field(variable, value)))
             at = None if position is None else build.field(variable, position)
             order = (SortKey(at),) if kind == "list" and at is not None else ()
             return Many(kind, (generator, own), item, order, at, defined)
@@ -146,12 +146,12 @@ def table(context: Context, name: str) -> Many | None:
         return None
     variable, generator = scan(context, name)
     members = tuple(
-        (f.name, One(kind_of(f.type), retyped(build.field(variable, f.name)))) for f in found.fields
+        (f.name, One(kind_of(f.type), retype(build.field(variable, f.name)))) for f in found.fields
     )
     return Many("bag", (generator,), Made(members))
 
 
-def known_names(context: Context, scope: Scope) -> Iterable[str]:
+def list_names(context: Context, scope: Scope) -> Iterable[str]:
     yield from scope.names
     for expr in scope.implicit:
         yield from members_of(context, expr.kind)

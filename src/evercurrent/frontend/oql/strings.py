@@ -52,14 +52,14 @@ def like(context: Context, text: Expr, pattern: Expr, place: Place | None) -> On
         raise wrong("the pattern of like must be a constant", place)
     if shape.term.value is None:
         return One(TRUTH, build.null(BOOLEAN), all_defined([value, shape]))
-    term = build.call("like", value.term, build.lit(translated(str(shape.term.value))), place=place)
+    term = build.call("like", value.term, build.lit(translate_pattern(str(shape.term.value))), place=place)
     return One(TRUTH, term, all_defined([value, shape]))
 
 
-def translated(pattern: str) -> str:
+def translate_pattern(pattern: str) -> str:
     r"""A pattern with the signs of SQL.
 
-    >>> print(translated(r"A*?\*\%"))
+    >>> print(translate_pattern(r"A*?\*\%"))
     A%_*\%
     """
     parts, at = [], 0

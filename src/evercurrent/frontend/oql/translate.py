@@ -10,31 +10,31 @@ from evercurrent.data.types import Boolean, String
 from evercurrent.errors import QueryError
 from evercurrent.frontend.oql import collections as colls
 from evercurrent.frontend.oql import lists, syntax
-from evercurrent.frontend.oql.aggregates import compared, holds, member_of, quantified
+from evercurrent.frontend.oql.aggregates import compare_quantified, holds, member_of, quantify
 from evercurrent.frontend.oql.calls import call
-from evercurrent.frontend.oql.casts import cast, narrowed
+from evercurrent.frontend.oql.casts import cast, narrow
 from evercurrent.frontend.oql.constants import constant, number_range
 from evercurrent.frontend.oql.context import Context, Scope, caution, near, wrong
 from evercurrent.frontend.oql.forms import article, many, one
 from evercurrent.frontend.oql.kinds import TRUTH, Atom, Coll, Dict, Obj
 from evercurrent.frontend.oql.methods import operation
-from evercurrent.frontend.oql.names import named_object
+from evercurrent.frontend.oql.names import find_named_object
 from evercurrent.frontend.oql.operators import (
     ORDER,
     arithmetic,
     atom,
+    compare_order,
     function,
     logic,
-    negated,
-    ordered,
+    negate,
     same,
     truth,
 )
 from evercurrent.frontend.oql.select import Translators, select
-from evercurrent.frontend.oql.steps import extent, has_member, known_names, member, table
+from evercurrent.frontend.oql.steps import extent, has_member, list_names, member, table
 from evercurrent.frontend.oql.strings import character, like, substring
-from evercurrent.frontend.oql.values import Expr, Made, Many, One, renamed
-from evercurrent.frontend.oql.views import defined_view
+from evercurrent.frontend.oql.values import Expr, Made, Many, One, rename
+from evercurrent.frontend.oql.views import find_defined_view
 from evercurrent.term import build
 from evercurrent.term.nodes import Term
 
@@ -46,7 +46,7 @@ def expression(context: Context, scope: Scope, node: syntax.Node) -> Expr:
         case syntax.Constant():
             return constant(node)
         case syntax.Name(name, place):
-            return named(context, scope, name, node)
+            return resolve_name(context, scope, name, node)
         case syntax.Step():
             return step(context, scope, node)
         case syntax.Index():
@@ -56,9 +56,9 @@ def expression(context: Context, scope: Scope, node: syntax.Node) -> Expr:
             ends = [atom(context, expression(context, scope, n), n.place) for n in (low, high)]
             if isinstance(value.kind, Atom):
                 return substring(context, value, ends[0], ends[1], place)
-            return lists.sliced(context, value, ends[0], ends[1], place)
+            return lists.slice_list(context, value, ends[0], ends[1], place)
         case syntax.Unary("not", of):
-            return negated(truth(context, expression(context, scope, of), of.place))
+            return negate(truth(context, expression(context, scope, of), of.place))
         case syntax.Unary(sign, of, place):
             value = expression(context, scope, of)
             return function(context, "neg", [value], place) if sign == "-" else atom(context, value, place)
@@ -66,17 +66,17 @@ def expression(context: Context, scope: Scope, node: syntax.Node) -> Expr:
             return binary(context, scope, node)
         case syntax.Compared(operator, every, left, right, place):
             source = many(context, expression(context, scope, right), right.place)
-            return compared(
+            return compare_quantified(
                 context,
                 operator,
                 every,
                 expression(context, scope, left),
-                renamed(source, context.names),
+                rename(source, context.names),
                 place,
             )
         case syntax.Quantified(every, _, _, condition_):
-            source, inner = _bound(context, scope, node)
-            return quantified(
+            source, inner = _bind(context, scope, node)
+            return quantify(
                 every, source, truth(context, expression(context, inner, condition_), condition_.place)
             )
         case syntax.Call():
@@ -117,23 +117,23 @@ def condition(context: Context, scope: Scope, node: syntax.Node) -> Term:
     match node:
         case syntax.Binary("and" | "andthen", left, right):
             first = condition(context, scope, left)
-            return build.conjunction([first, condition(context, scope.given(first), right)])
+            return build.conjunction([first, condition(context, scope.assume(first), right)])
         case syntax.Binary("or", left, right):
             return build.disjunction([condition(context, scope, left), condition(context, scope, right)])
         case syntax.Quantified(every, _, _, inner_node):
-            source, inner = _bound(context, scope, node)
+            source, inner = _bind(context, scope, node)
             return holds(every, source, condition(context, inner, inner_node))
         case _:
             return truth(context, expression(context, scope, node), node.place).term
 
 
-def _bound(context: Context, scope: Scope, node: syntax.Quantified) -> tuple[Many, Scope]:
+def _bind(context: Context, scope: Scope, node: syntax.Quantified) -> tuple[Many, Scope]:
     source = many(context, expression(context, scope, node.collection), node.collection.place)
-    source = renamed(source, context.names, node.variable)
+    source = rename(source, context.names, node.variable)
     return source, scope.with_name(node.variable, source.element).under(*source.qualifiers)
 
 
-def named(context: Context, scope: Scope, name: str, node: syntax.Name) -> Expr:
+def resolve_name(context: Context, scope: Scope, name: str, node: syntax.Name) -> Expr:
     if name in scope.names:
         return scope.names[name]
     for expr in reversed(scope.implicit):
@@ -142,17 +142,17 @@ def named(context: Context, scope: Scope, name: str, node: syntax.Name) -> Expr:
     found = extent(context, name)
     if found is not None:
         return found
-    bound = named_object(context, name)
+    bound = find_named_object(context, name)
     if bound is not None:
         return bound
     if name in context.macros:
         return call(context, scope, syntax.Call(name, (), place=node.place), AT)
-    relation = defined_view(context, name) or table(context, name)
+    relation = find_defined_view(context, name) or table(context, name)
     if relation is not None:
         return relation
     if scope.rows is not None and name in dict(_iterators(scope.rows)):
         raise wrong(f"{name} is not known above group by", node.place, "there are the labels and partition")
-    raise wrong(f"there is no {name} here", node.place, near(name, known_names(context, scope)))
+    raise wrong(f"there is no {name} here", node.place, near(name, list_names(context, scope)))
 
 
 def _iterators(rows: Many) -> Mapping[str, Expr]:
@@ -173,9 +173,9 @@ def binary(context: Context, scope: Scope, node: syntax.Binary) -> Expr:
         first = truth(context, left, node.left.place)
         inner = scope
         if operator == "andthen":
-            inner = scope.given(first.term)
+            inner = scope.assume(first.term)
         elif operator == "orelse":
-            inner = scope.given(build.negation(build.call("coalesce", first.term, build.FALSE)))
+            inner = scope.assume(build.negation(build.call("coalesce", first.term, build.FALSE)))
         second = truth(context, expression(context, inner, node.right), node.right.place)
         if operator == "andthen":
             return _short(first, second, first.term, first)
@@ -187,28 +187,28 @@ def binary(context: Context, scope: Scope, node: syntax.Binary) -> Expr:
         case "=":
             return same(context, left, right, place)
         case "!=":
-            return negated(same(context, left, right, place))
+            return negate(same(context, left, right, place))
         case "like":
             return like(context, left, right, place)
         case "in":
             if isinstance(right.kind, Atom) and isinstance(right.kind.type, String):
                 found = function(context, "locate", [left, right], place)
                 return One(TRUTH, build.call("gt", found.term, build.lit(0)), found.defined)
-            source = renamed(many(context, right, node.right.place), context.names)
+            source = rename(many(context, right, node.right.place), context.names)
             return member_of(context, left, source, place)
         case _:
             pass
     if isinstance(left.kind, Coll) or isinstance(right.kind, Coll) or operator in SETS:
         a = many(context, left, node.left.place)
-        b = renamed(many(context, right, node.right.place), context.names)
+        b = rename(many(context, right, node.right.place), context.names)
         if operator in ORDER:
-            return colls.included(context, operator, a, b, place)
+            return colls.compare_inclusion(context, operator, a, b, place)
         if operator in SETS or operator in colls.WORDS or operator == "||":
-            return colls.combined(context, "union" if operator == "||" else operator, a, b, place)
+            return colls.combine(context, "union" if operator == "||" else operator, a, b, place)
         raise wrong(f"{operator} is not for collections", place)
     try:
         if operator in ORDER:
-            return ordered(context, operator, left, right, place)
+            return compare_order(context, operator, left, right, place)
         return arithmetic(context, operator, left, right, place)
     except QueryError as problem:
         if problem.place is None:
@@ -232,14 +232,14 @@ def index(context: Context, scope: Scope, node: syntax.Index) -> Expr:
     if isinstance(value.kind, Atom):
         found, inside = character(context, value, at, node.place)
     else:
-        found, inside = lists.indexed(context, value, at, node.place)
+        found, inside = lists.index_collection(context, value, at, node.place)
     what = "there may be no such key" if isinstance(value.kind, Dict) else "the index may be out of range"
     known = [value.defined, at.defined, build.call("is_not_null", at.term)]
     if isinstance(value, One) and isinstance(value.kind, Atom):
         known.append(build.call("is_not_null", value.term))
-    caution(context, scope.given(build.conjunction(known)), inside, what, node.place)
+    caution(context, scope.assume(build.conjunction(known)), inside, what, node.place)
     outer = colls.with_defined(found, build.conjunction([value.defined, at.defined]))
     return outer
 
 
-AT = Translators(expression, condition, narrowed)
+AT = Translators(expression, condition, narrow)

@@ -117,12 +117,12 @@ def unpack(like: Expr, terms: Iterator[Term]) -> Expr:
             assert_never(like)
 
 
-def mapped(expr: Expr, on_term: Callable[[Term], Term]) -> Expr:
+def map_terms(expr: Expr, on_term: Callable[[Term], Term]) -> Expr:
     """The expression with a substitution applied to it."""
     return unpack(expr, map(on_term, pack(expr)))
 
 
-def renamed(many: Many, names: Names, name: str | None = None) -> Many:
+def rename(many: Many, names: Names, name: str | None = None) -> Many:
     """The same collection, every variable under a fresh name; a single one is called `name`."""
     match many.qualifiers:
         case (Generator(variable) | Unnest(variable) as only,) if name is not None:
@@ -136,11 +136,11 @@ def renamed(many: Many, names: Names, name: str | None = None) -> Many:
             return replace(
                 many,
                 qualifiers=(bound,),
-                element=mapped(many.element, on_term),
+                element=map_terms(many.element, on_term),
                 order=tuple(replace(k, term=on_term(k.term)) for k in many.order),
                 position=position,
             )
         case _:
-            found = mapped(many, lambda term: substitute_term(term, {}, names))
+            found = map_terms(many, lambda term: substitute_term(term, {}, names))
             assert isinstance(found, Many)
             return found

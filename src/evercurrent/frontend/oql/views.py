@@ -7,7 +7,7 @@ from evercurrent.frontend.oql.layout import Layout, read_whole
 from evercurrent.frontend.oql.values import Expr
 
 
-def defined_view(context: Context, name: str) -> Expr | None:
+def find_defined_view(context: Context, name: str) -> Expr | None:
     view = context.catalog.view(name)
     if view is None or view.name != name or not isinstance(view.shape, Layout):
         return None

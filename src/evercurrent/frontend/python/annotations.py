@@ -149,7 +149,7 @@ NAMED: dict[str, Type] = {
 }
 
 
-def _named(given: Any, what: str) -> Type:
+def _find_type(given: Any, what: str) -> Type:
     """A type of SQL, given as it is or by its name."""
     if not isinstance(given, str):
         as_it_is: Type = given
@@ -172,7 +172,7 @@ def read(annotation: Any, what: str = "this annotation") -> Annotated:
     """The type that an annotation stands for."""
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Annotated:
-        given = next((_named(a, what) for a in args[1:] if isinstance(a, (*TYPES, str))), None)
+        given = next((_find_type(a, what) for a in args[1:] if isinstance(a, (*TYPES, str))), None)
         inner = read(args[0], what)
         return inner if given is None else Annotated(given, inner.nullable, inner.shape)
     if origin in (typing.Union, types.UnionType):

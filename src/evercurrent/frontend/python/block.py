@@ -102,7 +102,7 @@ def _missing(members: list[tuple[str, Term]], shape: Shape) -> Term | None:
 # --- packing -----------------------------------------------------------------------------------------------
 
 
-def packed(block: Block) -> Query:
+def pack(block: Block) -> Query:
     """The block as a query: the fields of its rows, one after another."""
     match block.qualifiers, block.rows:
         case (Generator(v, source),), (Symbol() as row,) if _is_all_of(row, v):
@@ -142,28 +142,28 @@ def columns_at(row: Symbol, shape: Shape) -> list[tuple[str, Term]]:
     return [(m.name, build.field(term, m.name)) for m in term.type.members]
 
 
-def repacked(block: Block) -> tuple[Query, Block]:
+def repack(block: Block) -> tuple[Query, Block]:
     """The block as a query, and the block of all its rows."""
-    query = packed(block)
+    query = pack(block)
     return query, over(query, block.shape)
 
 
 # --- filters and opaque applications -----------------------------------------------------------------------
 
 
-def filtered(block: Block, condition: Term) -> Block:
+def filter_block(block: Block, condition: Term) -> Block:
     """The block's rows for which a condition is TRUE; what is opaque in it is asked last."""
     plain = [c for c in build.conjuncts(condition) if not is_opaque(c)]
     block = replace(block, qualifiers=(*block.qualifiers, *map(Filter, plain)))
     asked = [c for c in build.conjuncts(condition) if is_opaque(c)]
     for _ in asked:
         # One after another: the next is asked only of the rows that this one keeps.
-        block, (first, *asked) = hoisted(block, asked)
+        block, (first, *asked) = hoist(block, asked)
         block = replace(block, qualifiers=(*block.qualifiers, Filter(first)))
     return block
 
 
-def hoisted(block: Block, terms: Sequence[Term]) -> tuple[Block, list[Term]]:
+def hoist(block: Block, terms: Sequence[Term]) -> tuple[Block, list[Term]]:
     """The block with the opaque applications of the first opaque term as columns, and the terms that read them."""
     opaque = [part for term in terms[:1] for part in borders(term)]
     return with_columns(block, opaque, terms)
@@ -197,7 +197,9 @@ def with_columns(block: Block, parts: Sequence[Term], terms: Sequence[Term]) -> 
     instead.update({h: build.field(v, f.name) for h, f in zip(head, fields, strict=True)})
     for row, new in zip(block.rows, rows, strict=True):
         instead.setdefault(row._term, new._term)
-    return Block((Generator(v, query),), tuple(rows), block.shapes), [replaced(t, instead) for t in terms]
+    return Block((Generator(v, query),), tuple(rows), block.shapes), [
+        replace_terms(t, instead) for t in terms
+    ]
 
 
 def _own_generator(block: Block, part: Term) -> int | None:
@@ -227,17 +229,16 @@ def _within_generator(block: Block, at: int, part: Term, terms: Sequence[Term]) 
     new = variable(query, old.name.rstrip("0123456789") or "r")
     record = build.record([(f.name, build.field(new, f.name)) for f in fields])
 
-    def moved(term: Term) -> Term:
-        return substitute_term(replaced(term, {part: build.field(new, label)}), {old.name: record})
+    def move(term: Term) -> Term:
+        return substitute_term(replace_terms(term, {part: build.field(new, label)}), {old.name: record})
 
     rest = tuple(q for q in block.qualifiers[at + 1 :] if q not in own)
     later, _ = substitute_qualifiers(rest, {old.name: record})
     rows = tuple(
-        Symbol(moved(r._term), r._shape, None if r._missing is None else moved(r._missing))
-        for r in block.rows
+        Symbol(move(r._term), r._shape, None if r._missing is None else move(r._missing)) for r in block.rows
     )
     qualifiers = (*block.qualifiers[:at], Generator(new, query), *later)
-    return Block(qualifiers, rows, block.shapes), [moved(t) for t in terms]
+    return Block(qualifiers, rows, block.shapes), [move(t) for t in terms]
 
 
 def _name(term: Term) -> str:
@@ -259,12 +260,12 @@ def borders(term: Term) -> list[Term]:
     return [part for child in children(term) for part in borders(child)]
 
 
-def replaced(term: Term, instead: dict[Term, Term]) -> Term:
+def replace_terms(term: Term, instead: dict[Term, Term]) -> Term:
     found = instead.get(term)
     if found is not None:
         return found
     old = children(term)
-    new = tuple(replaced(t, instead) for t in old)
+    new = tuple(replace_terms(t, instead) for t in old)
     return term if all(a is b for a, b in zip(old, new, strict=True)) else with_children(term, new)
 
 
@@ -273,7 +274,7 @@ def replaced(term: Term, instead: dict[Term, Term]) -> Term:
 
 def beside(left: Block, right: Block) -> Block:
     """Every pair of rows."""
-    shared = {v for v in _bound(left) if v in _bound(right)}
+    shared = {v for v in _list_bound(left) if v in _list_bound(right)}
     if shared:  # a query joined with itself: each occurrence ranges on its own
         right = again(right)
     return Block(left.qualifiers + right.qualifiers, left.rows + right.rows, left.shapes + right.shapes)
@@ -281,10 +282,10 @@ def beside(left: Block, right: Block) -> Block:
 
 def again(block: Block) -> Block:
     """The same block with variables of its own."""
-    return over(packed(block), block.shape)
+    return over(pack(block), block.shape)
 
 
-def _bound(block: Block) -> set[str]:
+def _list_bound(block: Block) -> set[str]:
     return {q.variable.name for q in block.qualifiers if not isinstance(q, Filter)}
 
 

@@ -48,13 +48,13 @@ def capture(function: Any, args: Sequence[Any], returns: Any = None) -> Any:
                 return read(located, function, args)
             except Resists as resisting:
                 return _opaque(function, args, resisting.reason, returns)
-        return _traced(function, args, returns)
+        return _trace(function, args, returns)
     if isinstance(function, MethodType):
         reason = "it is a method"
     return _opaque(function, args, reason, returns)
 
 
-def _traced(function: Any, args: Sequence[Any], returns: Any) -> Any:
+def _trace(function: Any, args: Sequence[Any], returns: Any) -> Any:
     """The function called with symbols, unless it might hand them to code that takes them for values."""
     blind = _blind(function)
     if blind is not None:
@@ -68,7 +68,7 @@ def _traced(function: Any, args: Sequence[Any], returns: Any) -> Any:
 def _blind(function: FunctionType) -> str | None:
     """A function that a traced one mentions and that does not know symbols."""
     around = names_around(function)
-    for name in sorted(_mentioned(function.__code__)):
+    for name in sorted(_find_mentioned(function.__code__)):
         if name in around:
             found = around[name]
         else:
@@ -81,12 +81,12 @@ def _blind(function: FunctionType) -> str | None:
     return None
 
 
-def _mentioned(code: CodeType) -> set[str]:
+def _find_mentioned(code: CodeType) -> set[str]:
     """The names around it that code reads; not those of attributes."""
     found = {str(i.argval) for i in dis.get_instructions(code) if i.opname in READING}
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            found |= _mentioned(inner)
+            found |= _find_mentioned(inner)
     return found
 
 

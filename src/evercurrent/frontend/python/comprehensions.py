@@ -16,8 +16,8 @@ from evercurrent.calculus.nodes import Comprehension, Exists, Filter, Group, Sca
 from evercurrent.data.types import BOOLEAN, INT, Array, Collection, Map, Member
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.frontend.python import logic, operations
-from evercurrent.frontend.python.block import HOLE, Block, again, beside, filtered, packed, variable
-from evercurrent.frontend.python.core import AnyQuery, selected
+from evercurrent.frontend.python.block import HOLE, Block, again, beside, filter_block, pack, variable
+from evercurrent.frontend.python.core import AnyQuery, select_value
 from evercurrent.frontend.python.grouping import Rows
 from evercurrent.frontend.python.query import Query
 from evercurrent.frontend.python.symbols import Symbol
@@ -26,7 +26,6 @@ from evercurrent.frontend.python.unnesting import elements
 from evercurrent.term import build
 from evercurrent.term.aggregates import aggregate, find_aggregate
 from evercurrent.term.nodes import Literal, Term
-from evercurrent.term.opaque import is_opaque
 
 if TYPE_CHECKING:
     from evercurrent.frontend.python.interpret import Reader
@@ -42,7 +41,7 @@ def comprehension(
     if isinstance(first, Rows):
         return OfGroup(first, reader, element, generators)
     if not isinstance(first, AnyQuery) and not isinstance(first, Symbol):
-        return _unrolled(reader, element, generators, distinct)
+        return _unroll(reader, element, generators, distinct)
     block, owner = NOTHING, None
     for i, generator in enumerate(generators):
         source = first if i == 0 else reader.expression(generator.iter)
@@ -50,13 +49,13 @@ def comprehension(
             owner = owner or source._owner
             if source._block is HOLE:
                 return Query(HOLE, None)
-        block = ranged(reader, block, generator.target, source)
+        block = range_over(reader, block, generator.target, source)
         for test in generator.ifs:
-            block = filtered(block, logic.condition(reader.expression(test)))
-    return Query(selected(block, reader.expression(element), distinct), owner)
+            block = filter_block(block, logic.condition(reader.expression(test)))
+    return Query(select_value(block, reader.expression(element), distinct), owner)
 
 
-def ranged(reader: Reader, block: Block, target: ast.expr, source: Any) -> Block:
+def range_over(reader: Reader, block: Block, target: ast.expr, source: Any) -> Block:
     """The block with the rows of a query, or the elements of a collection, under the names of the target."""
     if isinstance(source, AnyQuery):
         joined = beside(block, again(source._block))
@@ -71,7 +70,7 @@ def ranged(reader: Reader, block: Block, target: ast.expr, source: Any) -> Block
     return joined
 
 
-def _unrolled(reader: Reader, element: ast.expr, generators: list[ast.comprehension], distinct: bool) -> Any:
+def _unroll(reader: Reader, element: ast.expr, generators: list[ast.comprehension], distinct: bool) -> Any:
     """A comprehension over constants, written out."""
 
     def run(at: Reader, rest: list[ast.comprehension]) -> list[Any]:
@@ -101,8 +100,8 @@ def _unrolled(reader: Reader, element: ast.expr, generators: list[ast.comprehens
 def some(query: AnyQuery) -> Any:
     """`any(query)`: whether some value is true."""
     block = query._block
-    block = filtered(block, logic.condition(block.rows[0]))
-    return Symbol(Exists(_found(block), BOOLEAN))
+    block = filter_block(block, logic.condition(block.rows[0]))
+    return Symbol(Exists(_build_comprehension(block), BOOLEAN))
 
 
 def every(query: AnyQuery) -> Any:
@@ -110,10 +109,10 @@ def every(query: AnyQuery) -> Any:
     block = query._block
     test = logic.truth(block.rows[0])
     doubtful = build.negation(build.call("coalesce", test, build.lit(False)))
-    return Symbol(build.negation(Exists(_found(filtered(block, doubtful)), BOOLEAN)))
+    return Symbol(build.negation(Exists(_build_comprehension(filter_block(block, doubtful)), BOOLEAN)))
 
 
-def _found(block: Block) -> Comprehension:
+def _build_comprehension(block: Block) -> Comprehension:
     return Comprehension("bag", (Literal(1, INT),), block.qualifiers, (Member("found", INT, False),))
 
 
@@ -123,12 +122,12 @@ def member_of(query: AnyQuery, value: Any) -> Term:
     row: Any = block.rows[0] if len(block.rows) == 1 else block.rows
     same = logic.condition(Symbol(operations.equality(value, row)))
     qualifiers = (*block.qualifiers, *map(Filter, build.conjuncts(same)))
-    return Exists(_found(replace(block, qualifiers=qualifiers)), BOOLEAN)
+    return Exists(_build_comprehension(replace(block, qualifiers=qualifiers)), BOOLEAN)
 
 
-def folded(query: AnyQuery, name: str, start: Any = 0) -> Any:
+def fold(query: AnyQuery, name: str, start: Any = 0) -> Any:
     """`sum`, `len`, `min` and `max` of a query: a scalar subquery."""
-    source = packed(query._block)
+    source = pack(query._block)
     v = variable(source)
     args: list[Term] = []
     if name != "count":
@@ -190,8 +189,3 @@ class OfGroup:
 
     def _as_term_(self) -> Term:
         return self._add("collect_list", term_of(self.value))
-
-
-def refuse_opaque(term: Term, what: str) -> None:
-    if is_opaque(term):
-        raise UnsupportedError(f"an opaque function in {what}", hint="compute it in a select before")

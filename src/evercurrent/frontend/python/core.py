@@ -1,6 +1,6 @@
 """What all query objects have in common: a block, and who answers it.
 
-A query object is immutable: every method gives a new one. It computes nothing and keeps nothing; `rows()` answers it once,
+A query object is immutable: every method returns a new one. It computes nothing and keeps nothing; `rows()` answers it once,
 `materialize()` keeps it current while what it returns is referenced, and a named view keeps it for good.
 """
 
@@ -22,10 +22,10 @@ from evercurrent.frontend.python.block import (
     Block,
     again,
     all_hoisted,
-    filtered,
+    filter_block,
     head_of,
     over,
-    packed,
+    pack,
     variable,
 )
 from evercurrent.frontend.python.capture import capture, predicate
@@ -102,7 +102,7 @@ class AnyQuery:
     @property
     def schema(self) -> tuple[Member, ...]:
         """The columns: each with its `name`, `type` and whether it is `nullable`."""
-        return packed(self._block).fields
+        return pack(self._block).fields
 
     @property
     def columns(self) -> list[str]:
@@ -128,7 +128,7 @@ class AnyQuery:
 
     def _query(self) -> Query:
         """The query in the calculus, steps through references resolved."""
-        query = packed(self._block)
+        query = pack(self._block)
         return query if self._owner is None else resolve(query, self._owner.catalog)
 
     def _read_order(self) -> Order:
@@ -165,10 +165,10 @@ class AnyQuery:
         return self._owner or other._owner
 
     def _where(self: Self, function: Any) -> Self:
-        return self._like(filtered(self._block, predicate(function, self._block.rows)))
+        return self._like(filter_block(self._block, predicate(function, self._block.rows)))
 
     def _select(self, function: Any, returns: Any = None) -> Block:
-        return selected(self._block, capture(function, self._block.rows, returns))
+        return select_value(self._block, capture(function, self._block.rows, returns))
 
     def _on(self, function: Any) -> joins.On:
         if function is None:
@@ -183,18 +183,18 @@ class AnyQuery:
             case "inner":
                 return joins.inner(left, right, self._on(function))
             case "left":
-                return joins.left_outer(left, again(right), self._on(function))
+                return joins.join_left(left, again(right), self._on(function))
             case "right":
                 return joins.right_outer(left, right, self._on(function))
             case _:
                 return joins.full_outer(left, again(right), self._on(function))
 
     def _unnest(self, function: Any, outer: bool, ordinal: bool = False) -> Block:
-        from evercurrent.frontend.python.unnesting import unnested
+        from evercurrent.frontend.python.unnesting import unnest
 
-        return unnested(self._block, function, outer, ordinal)
+        return unnest(self._block, function, outer, ordinal)
 
-    def _ordered(self: Self, keys: Sequence[Key], descending: bool) -> Self:
+    def _sort(self: Self, keys: Sequence[Key], descending: bool) -> Self:
         block, order = sort_keys(self._block, keys, descending)
         return self._like(block, order)
 
@@ -208,7 +208,7 @@ class AnyQuery:
         """The first rows in the order of `order_by` (ties, and without one all: by the whole row)."""
         if (count is not None and count < 0) or offset < 0:
             raise QueryError("a limit and an offset are not negative")
-        query = packed(self._block)
+        query = pack(self._block)
         v = variable(query, "t")
         head = _head(self._block)
         names = [f.name for f in query.fields]
@@ -253,19 +253,19 @@ class AnyQuery:
         return member_of(self, value)
 
     def _length_(self) -> Any:
-        from evercurrent.frontend.python.comprehensions import folded
+        from evercurrent.frontend.python.comprehensions import fold
 
-        return folded(self, "count")
+        return fold(self, "count")
 
     def _sum_(self, start: Any = 0) -> Any:
-        from evercurrent.frontend.python.comprehensions import folded
+        from evercurrent.frontend.python.comprehensions import fold
 
-        return folded(self, "sum", start)
+        return fold(self, "sum", start)
 
     def _extreme_(self, name: str) -> Any:
-        from evercurrent.frontend.python.comprehensions import folded
+        from evercurrent.frontend.python.comprehensions import fold
 
-        return folded(self, name)
+        return fold(self, name)
 
     def _any_(self) -> Any:
         from evercurrent.frontend.python.comprehensions import some
@@ -290,12 +290,12 @@ def _plain_class(cls: Any) -> Any:
     return next(c for c in cls.__mro__ if c.__dict__.get("_is_plain_", False))
 
 
-def selected(block: Block, value: Any, distinct: bool = False) -> Block:
+def select_value(block: Block, value: Any, distinct: bool = False) -> Block:
     """The block of what a function returned for the rows of another."""
-    return selected_columns(block, result_of(value), distinct)
+    return select_columns(block, result_of(value), distinct)
 
 
-def selected_columns(block: Block, result: Result, distinct: bool = False) -> Block:
+def select_columns(block: Block, result: Result, distinct: bool = False) -> Block:
     block, terms = all_hoisted(block, result.terms)
     fields = tuple(Member(f.name, t.type, f.nullable) for f, t in zip(result.fields, terms, strict=True))
     query = Comprehension("set" if distinct else "bag", tuple(terms), block.qualifiers, fields)

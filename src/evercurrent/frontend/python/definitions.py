@@ -109,7 +109,7 @@ def view_of_query(name: str, query: AnyQuery, policy: Any = "incremental") -> Vi
     )
 
 
-def resolved(view: View, catalog: Catalog) -> View:
+def resolve(view: View, catalog: Catalog) -> View:
     """The same view over another catalog; a QueryError if what it reads is no longer what it was."""
     query = view.query
     assert is_query(query)  # type: ignore[arg-type]

@@ -29,10 +29,10 @@ from evercurrent.data.showing import show_value
 from evercurrent.data.types import Boolean
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.frontend.python import logic
-from evercurrent.frontend.python.block import Block, beside, filtered
+from evercurrent.frontend.python.block import Block, beside, filter_block
 from evercurrent.frontend.python.capture import capture
-from evercurrent.frontend.python.comprehensions import ranged
-from evercurrent.frontend.python.core import AnyQuery, Owner, selected
+from evercurrent.frontend.python.comprehensions import range_over
+from evercurrent.frontend.python.core import AnyQuery, Owner, select_value
 from evercurrent.frontend.python.interpret import Reader
 from evercurrent.frontend.python.locate import Located, locate
 from evercurrent.frontend.python.query import Query
@@ -49,11 +49,11 @@ def query_of(function: Any, owner: Owner, tables: Tables) -> AnyQuery:
     block = _parameters(function, tables)
     located = locate(function)
     if located is not None and isinstance(located.node, ast.FunctionDef) and _yields(located.node):
-        return Query(_generated(function, located, block), owner)
+        return Query(_read_generator(function, located, block), owner)
     value = capture(function, block.rows)
     if isinstance(value, AnyQuery):
         if block.rows:
-            return Query(selected(beside(block, value._block), _all(value)), owner)
+            return Query(select_value(beside(block, value._block), _all(value)), owner)
         return value
     if not block.rows:
         raise QueryError(
@@ -61,12 +61,12 @@ def query_of(function: Any, owner: Owner, tables: Tables) -> AnyQuery:
             hint="annotate its parameters with row classes, or return a comprehension over tables",
         )
     if isinstance(value, bool) or (isinstance(value, Symbol) and isinstance(value._term.type, Boolean)):
-        kept = filtered(block, logic.condition(value))
-        return Query(kept, owner) if len(kept.rows) == 1 else _joined(kept, owner)
-    return Query(selected(block, value), owner)
+        kept = filter_block(block, logic.condition(value))
+        return Query(kept, owner) if len(kept.rows) == 1 else _build_join(kept, owner)
+    return Query(select_value(block, value), owner)
 
 
-def _joined(block: Block, owner: Owner) -> AnyQuery:
+def _build_join(block: Block, owner: Owner) -> AnyQuery:
     from evercurrent.frontend.python.joined import JoinedMany
 
     return JoinedMany(block, owner)
@@ -105,7 +105,7 @@ def _yields(node: ast.FunctionDef) -> bool:
     return any(isinstance(n, ast.Yield) for n in ast.walk(node))
 
 
-def _generated(function: FunctionType, located: Located, block: Block) -> Block:
+def _read_generator(function: FunctionType, located: Located, block: Block) -> Block:
     """`for`, `if` and one `yield`, from the outside in: a comprehension."""
     assert isinstance(located.node, ast.FunctionDef)
     names = [a.arg for a in located.node.args.args]
@@ -130,12 +130,12 @@ def _statements(reader: Reader, body: list[ast.stmt], block: Block) -> Block:
                 reader.assign(target, reader.expression(value))
             case ast.If(test, inner, []) if last:
                 condition = logic.condition(reader.expression(test))
-                return _statements(reader, inner, filtered(block, condition))
+                return _statements(reader, inner, filter_block(block, condition))
             case ast.For(target, source, inner, []) if last:
-                block = ranged(reader, block, target, reader.expression(source))
+                block = range_over(reader, block, target, reader.expression(source))
                 return _statements(reader, inner, block)
             case ast.Expr(ast.Yield(value)) if last and value is not None:
-                return selected(block, reader.expression(value))
+                return select_value(block, reader.expression(value))
             case _:
                 raise Resists("this statement is not a comprehension", statement)
     raise Resists("nothing is yielded")

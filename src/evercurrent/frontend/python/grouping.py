@@ -19,9 +19,9 @@ from evercurrent.frontend.python import logic
 from evercurrent.frontend.python.block import (
     Block,
     all_hoisted,
-    filtered,
-    repacked,
-    replaced,
+    filter_block,
+    repack,
+    replace_terms,
     variable,
     variable_of,
 )
@@ -183,13 +183,13 @@ class Keys:
 
 
 def keys_of(block: Block, function: Any) -> Keys:
-    _, block = repacked(block)
+    _, block = repack(block)
     if function is None:
         return Keys(block, None)
     return Keys(block, result_of(capture(function, block.rows)))
 
 
-def grouped(keys: Keys, function: Any, having: Sequence[Any] = ()) -> tuple[Block, Result]:
+def group_block(keys: Keys, function: Any, having: Sequence[Any] = ()) -> tuple[Block, Result]:
     """The block over the groups, and what the function returned for them."""
     rows = Rows(keys.block.rows, keys.result is not None)
     given: list[Any] = []
@@ -211,12 +211,12 @@ def grouped(keys: Keys, function: Any, having: Sequence[Any] = ()) -> tuple[Bloc
     whole = Shape.record(None, len(group.fields), names=[f.name for f in group.fields])
     made = Block((Generator(v, group),), (Symbol(v, whole),), (whole,))
     for condition in conditions:
-        made = filtered(made, replaced(condition, fill))
+        made = filter_block(made, replace_terms(condition, fill))
     if (
         len(made.qualifiers) and made.rows[0]._term != v
     ):  # an opaque condition has given the groups another variable
         raise UnsupportedError("an opaque condition of groups", hint="select, and then use where")
-    filled = Result(result.names, tuple(replaced(t, fill) for t in result.terms), result.shape)
+    filled = Result(result.names, tuple(replace_terms(t, fill) for t in result.terms), result.shape)
     return made, filled
 
 

@@ -20,7 +20,7 @@ from evercurrent.frontend.python.annotations import is_row_class
 from evercurrent.frontend.python.calling import is_method_of_symbol, is_pure, positional, row_of
 from evercurrent.frontend.python.locate import Located, locate
 from evercurrent.frontend.python.opaque import application, is_declared, name_of, returns
-from evercurrent.frontend.python.surroundings import bound, names_around
+from evercurrent.frontend.python.surroundings import bind_parameters, names_around
 from evercurrent.frontend.python.symbols import Symbol
 from evercurrent.frontend.python.terms import Resists, is_symbolic
 from evercurrent.term import build
@@ -60,7 +60,7 @@ class Closure:
 
 def read(located: Located, function: FunctionType, args: Sequence[Any], depth: int = 0) -> Any:
     """The value of a function over symbols, from its syntax."""
-    names = bound(located, function, args)
+    names = bind_parameters(located, function, args)
     reader = Reader({**names_around(function), **names}, located, depth)
     if isinstance(located.node, ast.Lambda):
         return reader.expression(located.node.body)
@@ -216,7 +216,7 @@ class Reader:
 
     def _unary(self, op: ast.unaryop, value: Any) -> Any:
         if isinstance(op, ast.Not):
-            return logic.negated(value) if is_symbolic(value) else not value
+            return logic.negate(value) if is_symbolic(value) else not value
         if not is_symbolic(value):
             return -value if isinstance(op, ast.USub) else ~value if isinstance(op, ast.Invert) else +value
         return operations.unary({ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(op)], value)

@@ -6,7 +6,7 @@ from typing import Any
 
 from evercurrent.data.types import INT, Array, Map, String, Struct
 from evercurrent.errors import QueryError
-from evercurrent.frontend.python.logic import known
+from evercurrent.frontend.python.logic import make_known
 from evercurrent.frontend.python.operations import equality, parts_of, require_comparable
 from evercurrent.frontend.python.symbols import Symbol, attribute
 from evercurrent.frontend.python.terms import Resists, mapping, term_of
@@ -40,7 +40,7 @@ def contains(container: Any, value: Any) -> Term:
         found = build.disjunction(equality(value, m) for m in there)
     if len(there) < len(members):
         return build.disjunction([build.call("is_null", term), found])
-    return known(term, found) if options else found
+    return make_known(term, found) if options else found
 
 
 def _contains_symbol(container: Term, value: Any) -> Term:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from evercurrent.frontend.python import joins
-from evercurrent.frontend.python.core import AnyQuery, selected
+from evercurrent.frontend.python.core import AnyQuery, select_value
 from evercurrent.frontend.python.grouping import Rows
-from evercurrent.frontend.python.query import Grouped, Query, aggregated, combined, united
+from evercurrent.frontend.python.query import Grouped, Query, aggregate_query, combine, unite
 
 if TYPE_CHECKING:
     from evercurrent.frontend.python.windows import Windowed
@@ -39,7 +39,7 @@ class JoinedMany(AnyQuery):
 
     def order_by(self, *keys: Callable[..., object], descending: bool = False) -> JoinedMany:
         """The rows in this order."""
-        return self._ordered(keys, descending)
+        return self._sort(keys, descending)
 
     def group_by(self, key: Callable[..., K]) -> Grouped[K]:
         """The rows by a key."""
@@ -47,7 +47,7 @@ class JoinedMany(AnyQuery):
 
     def aggregate(self, function: Callable[[Rows], U]) -> Query[U]:
         """One row, made of all rows."""
-        return aggregated(self, function)
+        return aggregate_query(self, function)
 
     def unnest(self, function: Callable[..., Any], *, outer: bool = False) -> JoinedMany:
         """Every row beside every element of its collection."""
@@ -88,7 +88,7 @@ class JoinedMany(AnyQuery):
     def flat_map(self, function: Callable[..., Any]) -> Query[Any]:
         """All elements of the collections that the function returns."""
         block = self._unnest(function, False)
-        return Query(selected(block, block.rows[-1]), self._owner)
+        return Query(select_value(block, block.rows[-1]), self._owner)
 
     def count(self) -> Query[int]:
         """How many rows there are: one row of one number."""
@@ -102,27 +102,27 @@ class JoinedMany(AnyQuery):
 
     def union_all(self, *others: AnyQuery) -> Self:
         """The rows of all, as often as they come."""
-        return united(self, others)
+        return unite(self, others)
 
     def union(self, *others: AnyQuery) -> Self:
         """The rows of all, each once."""
-        return united(self, others).distinct()
+        return unite(self, others).distinct()
 
     def intersect(self, other: AnyQuery) -> Self:
         """The rows that are in both, each once."""
-        return combined(self, other, "intersect", False)
+        return combine(self, other, "intersect", False)
 
     def intersect_all(self, other: AnyQuery) -> Self:
         """The rows that are in both, as often as in the one that has fewer."""
-        return combined(self, other, "intersect", True)
+        return combine(self, other, "intersect", True)
 
     def difference(self, other: AnyQuery) -> Self:
         """The rows that the other does not have, each once."""
-        return combined(self, other, "except", False)
+        return combine(self, other, "except", False)
 
     def difference_all(self, other: AnyQuery) -> Self:
         """The rows, less one for each that the other has."""
-        return combined(self, other, "except", True)
+        return combine(self, other, "except", True)
 
 
 class Joined3(JoinedMany, Generic[A, B, C]):
@@ -137,7 +137,7 @@ class Joined3(JoinedMany, Generic[A, B, C]):
         return Query(self._select(function, returns), self._owner)
 
     def order_by(self, *keys: Callable[[A, B, C], object], descending: bool = False) -> Joined3[A, B, C]:
-        return self._ordered(keys, descending)
+        return self._sort(keys, descending)
 
     def group_by(self, key: Callable[[A, B, C], K]) -> Grouped[K]:
         return Grouped(self, key)
@@ -166,7 +166,7 @@ class Joined(JoinedMany, Generic[A, B]):
         return Query(self._select(function, returns), self._owner)
 
     def order_by(self, *keys: Callable[[A, B], object], descending: bool = False) -> Joined[A, B]:
-        return self._ordered(keys, descending)
+        return self._sort(keys, descending)
 
     def group_by(self, key: Callable[[A, B], K]) -> Grouped[K]:
         return Grouped(self, key)

@@ -33,10 +33,10 @@ from evercurrent.frontend.python.block import (
     Block,
     again,
     beside,
-    filtered,
+    filter_block,
     head_of,
     over,
-    packed,
+    pack,
     require_width,
     rows_at,
     variable,
@@ -55,10 +55,10 @@ On = Callable[[Sequence[Symbol]], Term]
 
 def inner(left: Block, right: Block, on: On) -> Block:
     both = beside(left, right)
-    return filtered(both, on(both.rows))
+    return filter_block(both, on(both.rows))
 
 
-def left_outer(left: Block, right: Block, on: On) -> Block:
+def join_left(left: Block, right: Block, on: On) -> Block:
     generator, rows, shapes = _outer(right, lambda rows: on((*left.rows, *rows)), "left join")
     return Block((*left.qualifiers, generator), (*left.rows, *rows), (*left.shapes, *shapes))
 
@@ -71,7 +71,7 @@ def right_outer(left: Block, right: Block, on: On) -> Block:
 
 def _outer(block: Block, on: On, what: str) -> tuple[OuterGenerator, tuple[Symbol, ...], tuple[Shape, ...]]:
     """The generator of a side that may be missing, and its rows."""
-    query = packed(block)
+    query = pack(block)
     v = variable(query)
     rows, _ = rows_at(v, query.fields, block.shape)
     condition = _transparent(on(rows), what)
@@ -109,7 +109,7 @@ def _transparent(condition: Term, what: str) -> Term:
 
 
 def full_outer(left: Block, right: Block, on: On) -> Block:
-    a, b = packed(left), packed(right)
+    a, b = pack(left), pack(right)
     v, w = variable(a), variable(b)
     left_rows, _ = rows_at(v, a.fields, left.shape)
     right_rows, _ = rows_at(w, b.fields, right.shape)
@@ -146,7 +146,7 @@ def distinct(block: Block) -> Block:
 
 
 def union_all(blocks: Sequence[Block]) -> Block:
-    inputs = aligned([packed(b) for b in blocks], "union")
+    inputs = align([pack(b) for b in blocks], "union")
     fields = tuple(
         Member(column[0].name, column[0].type, any(f.nullable for f in column))
         for column in zip(*(q.fields for q in inputs), strict=True)
@@ -161,7 +161,7 @@ def union_all(blocks: Sequence[Block]) -> Block:
 def set_operation(kind: Choice["intersect", "except"], left: Block, right: Block, all_: bool) -> Block:
     if right is HOLE:
         return HOLE
-    a, b = aligned([packed(left), packed(right)], kind)
+    a, b = align([pack(left), pack(right)], kind)
     fields = tuple(
         Member(x.name, x.type, x.nullable and (kind == "except" or y.nullable))
         for x, y in zip(a.fields, b.fields, strict=True)
@@ -169,7 +169,7 @@ def set_operation(kind: Choice["intersect", "except"], left: Block, right: Block
     return over(SetOperation(kind, all_, a, b, fields), left.shape)
 
 
-def aligned(inputs: Sequence[Query], what: str) -> list[Query]:
+def align(inputs: Sequence[Query], what: str) -> list[Query]:
     """The same queries with their columns cast to common types."""
     for query in inputs[1:]:
         require_width(inputs[0].fields, query.fields, what)

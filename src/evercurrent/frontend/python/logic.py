@@ -54,15 +54,15 @@ def truth(value: Any) -> Term:
         case Null():
             return build.lit(False)
         case Integer() | Float() | Decimal():
-            return known(term, build.call("ne", term, build.lit(0)))
+            return make_known(term, build.call("ne", term, build.lit(0)))
         case String():
-            return known(term, build.call("ne", term, build.lit("")))
+            return make_known(term, build.call("ne", term, build.lit("")))
         case Array() | Map():
-            return known(term, build.call("gt", build.call("size", term), build.lit(0)))
+            return make_known(term, build.call("gt", build.call("size", term), build.lit(0)))
         case Interval():
-            return known(term, build.call("ne", term, Literal(0, term.type)))
+            return make_known(term, build.call("ne", term, Literal(0, term.type)))
         case Binary():
-            return known(term, build.call("gt", build.call("length", term), build.lit(0)))
+            return make_known(term, build.call("gt", build.call("length", term), build.lit(0)))
         case _:
             return build.call("is_not_null", term)
 
@@ -72,7 +72,7 @@ def _is_logic(term: Term) -> bool:
     return isinstance(term, Exists) or (isinstance(term, Call) and term.function in LOGIC)
 
 
-def known(term: Term, condition: Term) -> Term:
+def make_known(term: Term, condition: Term) -> Term:
     return build.conjunction([build.call("is_not_null", term), condition]) if nullable(term) else condition
 
 
@@ -91,19 +91,19 @@ def _plain(term: Term) -> Term:
 
 def both(values: list[Any]) -> Any:
     """`a and b` as a value: the first that is not true, else the last."""
-    return _chosen(
+    return _choose(
         values, build.conjunction(map(truth, values)), lambda first, rest: (first, both(rest), first)
     )
 
 
 def either(values: list[Any]) -> Any:
     """`a or b` as a value: the first that is true, else the last."""
-    return _chosen(
+    return _choose(
         values, build.disjunction(map(truth, values)), lambda first, rest: (first, first, either(rest))
     )
 
 
-def _chosen(
+def _choose(
     values: list[Any], decision: Term, choice: Callable[[Any, list[Any]], tuple[Any, Any, Any]]
 ) -> Any:
     first, *rest = values
@@ -141,7 +141,7 @@ def _is_boolean(value: Any) -> bool:
     return isinstance(value, bool) or hasattr(value, "_as_truth_")
 
 
-def negated(value: Any) -> Symbol:
+def negate(value: Any) -> Symbol:
     """`not value`."""
     return Symbol(build.negation(truth(value)))
 
@@ -155,7 +155,7 @@ def conditional(test: Any, value: Any, otherwise: Any) -> Any:
     if ours is not None and theirs is not None and len(ours) == len(theirs):
         parts = [conditional(Symbol(decision), a, b) for (_, a), (_, b) in zip(ours, theirs, strict=True)]
         if type(value) is type(otherwise):
-            return _remade(value, [n for n, _ in ours], parts)
+            return _rebuild(value, [n for n, _ in ours], parts)
     shape = value._shape if isinstance(value, Symbol) else None
     kinds = {kind_of(term_of(v).type) for v in (value, otherwise)} - {"null"}
     if len(kinds) > 1:
@@ -163,7 +163,7 @@ def conditional(test: Any, value: Any, otherwise: Any) -> Any:
     return Symbol(build.case([(decision, term_of(value))], term_of(otherwise)), shape)
 
 
-def _remade(value: Any, names: list[str], parts: list[Any]) -> Any:
+def _rebuild(value: Any, names: list[str], parts: list[Any]) -> Any:
     if isinstance(value, dict):
         return dict(zip(names, parts, strict=True))
     if type(value) is tuple:

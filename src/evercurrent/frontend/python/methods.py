@@ -217,7 +217,7 @@ def integer(value: Any = 0) -> Any:
     return builtin(int, BIGINT, value)
 
 
-def floating(value: Any = 0.0) -> Any:
+def to_float(value: Any = 0.0) -> Any:
     if not is_symbolic(value):
         return float(value)
     term = term_of(value)
@@ -226,7 +226,7 @@ def floating(value: Any = 0.0) -> Any:
     return builtin(float, DOUBLE, value)
 
 
-def rounded(value: Any, digits: Any = None) -> Any:
+def round_value(value: Any, digits: Any = None) -> Any:
     if not is_symbolic(value):
         return round(value) if digits is None else round(value, digits)
     term = term_of(value)
@@ -299,10 +299,10 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     len: length,
     str: text,
     int: integer,
-    float: floating,
+    float: to_float,
     bool: truth_of,
     abs: absolute,
-    round: rounded,
+    round: round_value,
     min: least,
     max: greatest,
     sum: total,

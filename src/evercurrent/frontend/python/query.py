@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from evercurrent.frontend.python import joins
 from evercurrent.frontend.python.block import Block
-from evercurrent.frontend.python.core import AnyQuery, selected, selected_columns
-from evercurrent.frontend.python.grouping import Rows, grouped, keys_of
+from evercurrent.frontend.python.core import AnyQuery, select_columns, select_value
+from evercurrent.frontend.python.grouping import Rows, group_block, keys_of
 
 if TYPE_CHECKING:
     from evercurrent.frontend.python.joined import Joined
@@ -71,15 +71,15 @@ class Query(AnyQuery, Generic[T]):
     def flat_map(self, function: Callable[[T], Iterable[U] | None]) -> Query[U]:
         """All elements of the collections that the function returns."""
         block = self._unnest(function, False)
-        return Query(selected(block, block.rows[-1]), self._owner)
+        return Query(select_value(block, block.rows[-1]), self._owner)
 
     def unnest(self, function: Callable[[T], Iterable[U] | None], *, outer: bool = False) -> Joined[T, U]:
         """Every row beside every element of its collection. `outer`: a row without elements stays, beside None."""
-        return _joined(self._unnest(function, outer), self._owner)
+        return _build_join(self._unnest(function, outer), self._owner)
 
     def order_by(self, *keys: Callable[[T], object], descending: bool = False) -> Query[T]:
         """The rows in this order: for reading, and for the `limit` that follows."""
-        return self._ordered(keys, descending)
+        return self._sort(keys, descending)
 
     def distinct(self) -> Query[T]:
         """The rows without duplicates."""
@@ -93,23 +93,23 @@ class Query(AnyQuery, Generic[T]):
 
     def join(self, other: Query[U], on: Callable[[T, U], object]) -> Joined[T, U]:
         """Every pair of rows that satisfies the condition."""
-        return _joined(self._pair(other, on, "inner"), self._owner_with(other))
+        return _build_join(self._pair(other, on, "inner"), self._owner_with(other))
 
     def product(self, other: Query[U]) -> Joined[T, U]:
         """Every pair of rows."""
-        return _joined(self._pair(other, None, "inner"), self._owner_with(other))
+        return _build_join(self._pair(other, None, "inner"), self._owner_with(other))
 
     def left_join(self, other: Query[U], on: Callable[[T, U], object]) -> Joined[T, U | None]:
         """Every pair that satisfies the condition, and rows without a partner beside None."""
-        return _joined(self._pair(other, on, "left"), self._owner_with(other))
+        return _build_join(self._pair(other, on, "left"), self._owner_with(other))
 
     def right_join(self, other: Query[U], on: Callable[[T, U], object]) -> Joined[T | None, U]:
         """Every pair that satisfies the condition, and rows of the other without a partner beside None."""
-        return _joined(self._pair(other, on, "right"), self._owner_with(other))
+        return _build_join(self._pair(other, on, "right"), self._owner_with(other))
 
     def full_join(self, other: Query[U], on: Callable[[T, U], object]) -> Joined[T | None, U | None]:
         """Every pair that satisfies the condition, and rows of either side without a partner beside None."""
-        return _joined(self._pair(other, on, "full"), self._owner_with(other))
+        return _build_join(self._pair(other, on, "full"), self._owner_with(other))
 
     def semi_join(self, other: Query[U], on: Callable[[T, U], object]) -> Query[T]:
         """The rows that have a partner."""
@@ -125,27 +125,27 @@ class Query(AnyQuery, Generic[T]):
 
     def union_all(self, *others: Query[T]) -> Query[T]:
         """The rows of all, as often as they come."""
-        return united(self, others)
+        return unite(self, others)
 
     def union(self, *others: Query[T]) -> Query[T]:
         """The rows of all, each once."""
-        return united(self, others).distinct()
+        return unite(self, others).distinct()
 
     def intersect(self, other: Query[T]) -> Query[T]:
         """The rows that are in both, each once."""
-        return combined(self, other, "intersect", False)
+        return combine(self, other, "intersect", False)
 
     def intersect_all(self, other: Query[T]) -> Query[T]:
         """The rows that are in both, as often as in the one that has fewer."""
-        return combined(self, other, "intersect", True)
+        return combine(self, other, "intersect", True)
 
     def difference(self, other: Query[T]) -> Query[T]:
         """The rows that the other does not have, each once."""
-        return combined(self, other, "except", False)
+        return combine(self, other, "except", False)
 
     def difference_all(self, other: Query[T]) -> Query[T]:
         """The rows, less one for each that the other has."""
-        return combined(self, other, "except", True)
+        return combine(self, other, "except", True)
 
     except_ = difference
     except_all = difference_all
@@ -170,11 +170,11 @@ class Query(AnyQuery, Generic[T]):
 
     def aggregate(self, function: Callable[[Rows], U]) -> Query[U]:
         """One row, made of all rows: `q.aggregate(lambda g: (g.count(), g.max(lambda s: s.age)))`."""
-        return aggregated(self, function)
+        return aggregate_query(self, function)
 
     def count(self) -> Query[int]:
         """How many rows there are: one row of one number."""
-        return aggregated(self, _count)
+        return aggregate_query(self, _count)
 
     def window(
         self,
@@ -210,8 +210,8 @@ class Grouped(Generic[K]):
 
     def select(self, function: Callable[[K, Rows], U]) -> Query[U]:
         """A row for each group."""
-        block, result = grouped(keys_of(self._query._block, self._key), function, self._having)
-        return Query(selected_columns(block, result), self._query._owner)
+        block, result = group_block(keys_of(self._query._block, self._key), function, self._having)
+        return Query(select_columns(block, result), self._query._owner)
 
     def count(self) -> Query[tuple[K, int]]:
         """Each key with how many rows it has."""
@@ -225,18 +225,18 @@ def _key_and_count(key: Any, g: Rows) -> Any:
 _key_and_count._knows_symbols_ = True  # type: ignore[attr-defined]
 
 
-def aggregated(query: AnyQuery, function: Any) -> Query[Any]:
-    block, result = grouped(keys_of(query._block, None), function)
-    return Query(selected_columns(block, result), query._owner)
+def aggregate_query(query: AnyQuery, function: Any) -> Query[Any]:
+    block, result = group_block(keys_of(query._block, None), function)
+    return Query(select_columns(block, result), query._owner)
 
 
-def _joined(block: Block, owner: Any) -> Joined[Any, Any]:
+def _build_join(block: Block, owner: Any) -> Joined[Any, Any]:
     from evercurrent.frontend.python.joined import Joined
 
     return Joined(block, owner)
 
 
-def united(first: Q, others: Iterable[AnyQuery]) -> Q:
+def unite(first: Q, others: Iterable[AnyQuery]) -> Q:
     owner = first._owner
     from evercurrent.frontend.python.recursion import Hole
 
@@ -251,6 +251,6 @@ def united(first: Q, others: Iterable[AnyQuery]) -> Q:
     return made
 
 
-def combined(left: Q, right: AnyQuery, kind: Any, all_: bool) -> Q:
+def combine(left: Q, right: AnyQuery, kind: Any, all_: bool) -> Q:
     left._owner_with(right)
     return left._like(joins.set_operation(kind, left._block, right._block, all_))

@@ -19,7 +19,7 @@ from evercurrent.data.shapes import Shape
 from evercurrent.data.types import Member
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.frontend.python import joins
-from evercurrent.frontend.python.block import HOLE, over, packed
+from evercurrent.frontend.python.block import HOLE, over, pack
 from evercurrent.frontend.python.core import AnyQuery, Owner
 from evercurrent.frontend.python.opaque import name_of
 from evercurrent.frontend.python.query import Query as TypedQuery
@@ -96,12 +96,12 @@ def recursive(function: Any, *, distinct: bool = True, limit: int | None = None)
     first = _bodies(function, [Hole() for _ in names])
     _require_anchors(first, names)
     owner = next((q._owner for q in first if q._owner is not None), None)
-    begun = [None if isinstance(q, Hole) else (packed(q._block).fields, q._block.shape) for q in first]
+    begun = [None if isinstance(q, Hole) else (pack(q._block).fields, q._block.shape) for q in first]
     settled = _settle_holes(function, names, begun, owner)
     fields, shapes = [f for f, _ in settled], [s for _, s in settled]
     for round_ in range(ROUNDS + 1):
         relations = [_relation(n, f, s, owner) for n, f, s in zip(names, fields, shapes, strict=True)]
-        bodies = [packed(q._block) for q in _bodies(function, relations)]
+        bodies = [pack(q._block) for q in _bodies(function, relations)]
         wider = [_wider(f, b.fields) for f, b in zip(fields, bodies, strict=True)]
         if wider == fields:
             break
@@ -168,7 +168,7 @@ def _settle_holes(
         ]
         for i, body in enumerate(_bodies(function, relations)):
             if known[i] is None and not isinstance(body, Hole):
-                known[i] = packed(body._block).fields, body._block.shape
+                known[i] = pack(body._block).fields, body._block.shape
     found = [k for k in known if k is not None]
     if len(found) < len(known):
         raise QueryError(f"nothing says what the rows of {_plain(names[known.index(None)])} are")

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from evercurrent.errors import QueryError
-from evercurrent.frontend.python.block import Block, beside, filtered
+from evercurrent.frontend.python.block import Block, beside, filter_block
 from evercurrent.frontend.python.capture import capture, predicate
-from evercurrent.frontend.python.core import AnyQuery, Owner, selected
+from evercurrent.frontend.python.core import AnyQuery, Owner, select_value
 from evercurrent.frontend.python.query import Query
 
 U = TypeVar("U")
@@ -45,11 +45,11 @@ class SelectedFrom(Query[U]):
         self._sources = sources
         rows = sources.rows
         value = (rows[0] if len(rows) == 1 else rows) if function is None else capture(function, rows)
-        super().__init__(selected(sources, value), owner)
+        super().__init__(select_value(sources, value), owner)
 
     def where(self, condition: Callable[..., object]) -> SelectedFrom[U]:
         """The rows for which the condition, over the rows of the sources, is true."""
-        kept = filtered(self._sources, predicate(condition, self._sources.rows))
+        kept = filter_block(self._sources, predicate(condition, self._sources.rows))
         return SelectedFrom(self._function, kept, self._owner)
 
 

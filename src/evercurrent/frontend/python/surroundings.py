@@ -13,7 +13,7 @@ from evercurrent.frontend.python.opaque import name_of
 from evercurrent.frontend.python.terms import Resists
 
 
-def bound(located: Located, function: FunctionType, args: Sequence[Any]) -> dict[str, Any]:
+def bind_parameters(located: Located, function: FunctionType, args: Sequence[Any]) -> dict[str, Any]:
     """The parameters with their values; QueryError if they are not as many."""
     parameters = located.node.args
     if parameters.vararg or parameters.kwarg or parameters.kwonlyargs:

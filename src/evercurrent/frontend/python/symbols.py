@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from evercurrent.calculus.paths import step
 from evercurrent.data.shapes import Shape
-from evercurrent.data.types import Reference, Struct, Type
+from evercurrent.data.types import Reference, Struct
 from evercurrent.errors import QueryError
 from evercurrent.term import build
 from evercurrent.term.nodes import Term
@@ -169,10 +169,6 @@ for _name, _operator in (
     _straight, _reflected = _both(_operator)
     setattr(Symbol, f"__{_name}__", _straight)
     setattr(Symbol, f"__r{_name}__", _reflected)
-
-
-def type_of(symbol: Symbol) -> Type:
-    return symbol._term.type
 
 
 def attribute(symbol: Symbol, name: str) -> Any:

@@ -123,7 +123,7 @@ def term_of(value: Any) -> Term:
     members = members_of(value)
     if members:
         return build.record([(name, term_of(part)) for name, part in members])
-    raise Resists(f"{_shown(value)} is no value of a column")
+    raise Resists(f"{_show(value)} is no value of a column")
 
 
 def whole(term: Term) -> Term:
@@ -174,6 +174,6 @@ def _wide(types: list[Type]) -> Type:
     return BIGINT if isinstance(found, Integer) else found
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

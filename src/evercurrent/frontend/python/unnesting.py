@@ -19,7 +19,7 @@ from evercurrent.frontend.python.terms import term_of
 from evercurrent.term import build
 
 
-def unnested(block: Block, function: Any, outer: bool, ordinal: bool) -> Block:
+def unnest(block: Block, function: Any, outer: bool, ordinal: bool) -> Block:
     """The block with the elements of a collection beside its rows; a query of each row joins likewise."""
     from evercurrent.frontend.python.core import AnyQuery
 

@@ -19,13 +19,13 @@ from evercurrent.frontend.python.block import (
     Block,
     all_hoisted,
     head_of,
-    replaced,
+    replace_terms,
     row_at,
     variable,
     variable_of,
 )
 from evercurrent.frontend.python.capture import capture
-from evercurrent.frontend.python.core import AnyQuery, selected_columns
+from evercurrent.frontend.python.core import AnyQuery, select_columns
 from evercurrent.frontend.python.ordering import directions
 from evercurrent.frontend.python.query import Query
 from evercurrent.frontend.python.results import Result, result_of
@@ -216,7 +216,8 @@ class Windowed(Generic[T]):
         block = self._query._block
         over = Over(block.rows, *self._window)
         return Query(
-            windowed(block, over, result_of(capture(function, (*block.rows, over)))), self._query._owner
+            compute_windows(block, over, result_of(capture(function, (*block.rows, over)))),
+            self._query._owner,
         )
 
     def with_columns(self, **columns: Callable[[Over], Any]) -> Query[Any]:
@@ -227,10 +228,10 @@ class Windowed(Generic[T]):
         more = {name: term_of(capture(f, (over,))) for name, f in columns.items()}
         names = unique([*(f.name for f in fields), *more])
         result = result_of(dict(zip(names, map(Symbol, (*head, *more.values())), strict=True)))
-        return Query(windowed(block, over, result), self._query._owner)
+        return Query(compute_windows(block, over, result), self._query._owner)
 
 
-def windowed(block: Block, over: Over, result: Result) -> Block:
+def compute_windows(block: Block, over: Over, result: Result) -> Block:
     """The block of a result over rows and their windows: what windows read is carried beside the rows."""
     found = list(over._found)
     parts = list(dict.fromkeys(t for f in found for t in _parts(f)))
@@ -245,7 +246,7 @@ def windowed(block: Block, over: Over, result: Result) -> Block:
     source = Comprehension("bag", (*head, *carried), block.qualifiers, fields + more)
     v = variable(source, "w")
     at = {t: build.field(v, m.name) for t, m in zip(carried, more, strict=True)}
-    functions = tuple(_moved(f, {old: at[new] for old, new in now.items()}) for f in found)
+    functions = tuple(_move_function(f, {old: at[new] for old, new in now.items()}) for f in found)
     labels = unique([*names, *(f.function for f in functions)])[len(names) :]
     own = tuple(
         Member(n, f.type, over._found[old].nullable)
@@ -264,7 +265,9 @@ def windowed(block: Block, over: Over, result: Result) -> Block:
     for row, new in zip(block.rows, rows, strict=True):
         fill.setdefault(row._term, new._term)
     made = Block((Generator(w, query),), tuple(rows), block.shapes)
-    return selected_columns(made, Result(result.names, tuple(replaced(t, fill) for t in terms), result.shape))
+    return select_columns(
+        made, Result(result.names, tuple(replace_terms(t, fill) for t in terms), result.shape)
+    )
 
 
 def _parts(f: WindowFunction) -> list[Term]:
@@ -274,7 +277,7 @@ def _parts(f: WindowFunction) -> list[Term]:
     return [t for t in found if not isinstance(t, Literal)]
 
 
-def _moved(f: WindowFunction, at: dict[Term, Term]) -> WindowFunction:
+def _move_function(f: WindowFunction, at: dict[Term, Term]) -> WindowFunction:
     return WindowFunction(
         f.function,
         tuple(at.get(a, a) for a in f.args),

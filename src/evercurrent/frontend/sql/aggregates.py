@@ -16,19 +16,18 @@ from sqlglot import exp
 
 from evercurrent.data.types import BOOLEAN, Array, Decimal, Float, Integer
 from evercurrent.frontend.sql import expressions, ordering
-from evercurrent.frontend.sql.functions import called, name_of
+from evercurrent.frontend.sql.functions import find_call, name_of
 from evercurrent.frontend.sql.scope import Level
 from evercurrent.term.aggregates import ALIASES, TABLE, aggregate, find_aggregate
 from evercurrent.term.nodes import Aggregate, Literal, SortKey, Term
 
 # Aggregates whose second argument is a constant parameter.
-WITH_FRACTION = frozenset(("percentile", "percentile_cont", "percentile_disc"))
+WITH_FRACTION = frozenset(("percentile", "percentile_approx", "percentile_cont", "percentile_disc"))
 IGNORING_NULLS = frozenset(("first", "last", "any_value"))
-APPROXIMATE = {"percentile_approx": "percentile", "approx_percentile": "percentile"}
 
 
 def is_aggregate(name: str) -> bool:
-    return find_aggregate(name) is not None or name in APPROXIMATE
+    return find_aggregate(name) is not None
 
 
 def names() -> Iterator[str]:
@@ -42,7 +41,7 @@ def is_call(node: exp.Expr) -> bool:
         node, exp.Anonymous | exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls
     ):
         return False
-    inner = called(node)
+    inner = find_call(node)
     name = name_of(inner) if inner is not None else None
     return name is not None and is_aggregate(name)
 
@@ -56,7 +55,7 @@ def calls_in(node: exp.Expr) -> Iterator[exp.Expr]:
         return
     parts: Sequence[exp.Expr] = _children(node)
     if isinstance(node, exp.Window):
-        inner = called(node.this)
+        inner = find_call(node.this)
         around = [p for p in parts if p is not node.this]
         parts = [*(_children(inner) if inner is not None else ()), *_filters(node.this), *around]
     for part in parts:
@@ -93,7 +92,7 @@ class Parts:
 
 def parts_of(level: Level, node: exp.Expr) -> Parts:
     """Take a call apart: FILTER, WITHIN GROUP, IGNORE NULLS, DISTINCT, ORDER BY."""
-    inner = called(node)
+    inner = find_call(node)
     assert inner is not None
     parts = Parts(name_of(inner) or "", inner)
     current: exp.Expr = node
@@ -131,7 +130,7 @@ def _take(level: Level, parts: Parts, arg: exp.Expr) -> None:
             parts.ignore_nulls = False
             _take(level, parts, arg.this)
         case exp.Limit() | exp.HavingMax():
-            raise level.env.unsupported(f"LIMIT or HAVING inside {parts.name}", parts.call)
+            raise level.env.unsupported_error(f"LIMIT or HAVING inside {parts.name}", parts.call)
         case _:
             parts.args.append(arg)
 
@@ -166,8 +165,6 @@ def read(level: Level, node: exp.Expr) -> Aggregate:
 def arguments(level: Level, parts: Parts) -> tuple[str, list[Term], tuple[Any, ...]]:
     """The name, the argument terms and the constant options of a call."""
     env, name = level.env, ALIASES.get(parts.name, parts.name)
-    if name in APPROXIMATE:
-        raise env.unsupported(name, parts.call, hint=f"use {APPROXIMATE[name]}, which is exact")
     nodes = list(parts.args)
     if any(
         isinstance(n, exp.Star) or (isinstance(n, exp.Column) and isinstance(n.this, exp.Star)) for n in nodes
@@ -219,10 +216,15 @@ def _fraction(level: Level, parts: Parts, nodes: list[exp.Expr]) -> tuple[list[T
         key: SortKey = ordering.sort_key(level, parts.order[0])
         value, descending, fraction = key.term, key.descending, nodes[0]
     else:
-        if parts.name != "percentile":
+        approximate = ALIASES.get(parts.name, parts.name) == "percentile_approx"
+        if approximate and len(nodes) == 3:
+            _accuracy(level, nodes.pop())
+        if parts.name != "percentile" and not approximate:
             raise env.wrong(f"{parts.name} needs WITHIN GROUP (ORDER BY ...)", parts.call)
         if len(nodes) != 2:
-            raise env.unsupported("percentile with other than an expression and a percentage", parts.call)
+            raise env.unsupported_error(
+                "percentile with other than an expression and a percentage", parts.call
+            )
         value, fraction = expressions.term(level, nodes[0]), nodes[1]
     constant = _constant(level, fraction, "the percentage")
     chosen: Any
@@ -232,6 +234,13 @@ def _fraction(level: Level, parts: Parts, nodes: list[exp.Expr]) -> tuple[list[T
     else:
         chosen = _as_float(level, fraction, constant)
     return [value], (chosen, True) if descending else (chosen,)
+
+
+def _accuracy(level: Level, node: exp.Expr) -> None:
+    """The accuracy of percentile_approx, a positive whole number. The result is exact whatever it is."""
+    found = _constant(level, node, "the accuracy")
+    if not isinstance(found.type, Integer) or found.value is None or found.value <= 0:
+        raise level.env.wrong("the accuracy must be a positive whole number", node)
 
 
 def _as_float(level: Level, node: exp.Expr, constant: Literal) -> float:

@@ -57,11 +57,11 @@ def generate(block: Block) -> None:
         if block.generated:
             raise block.env.wrong("a select list can have one generator only", item.node)
         block.generated = True
-        items += _generated(block, item)
+        items += _generate(block, item)
     block.items = items
 
 
-def _generated(block: Block, item: Item) -> list[Item]:
+def _generate(block: Block, item: Item) -> list[Item]:
     env, call = block.env, item.node
     assert call is not None
     name = name_of(call) or ""
@@ -75,7 +75,9 @@ def _generated(block: Block, item: Item) -> list[Item]:
     members = [m.name for m in unnest.variable.type.members]
     names = list(item.names) or members
     if len(names) != len(members):
-        raise env.wrong(f"{name} gives {len(members)} columns, {len(names)} names are given", call)
+        raise env.wrong(
+            f"{name} returns {len(members)} columns, so it takes {len(members)} names, not {len(names)}", call
+        )
     block.own |= {unnest.variable.name}
     return [
         Item(n, None, build.field(unnest.variable, m), star=call) for n, m in zip(names, members, strict=True)

@@ -23,7 +23,7 @@ from evercurrent.frontend.sql.functions import (
     RENAMED,
     UNSTABLE,
     WINDOW_ONLY,
-    called,
+    find_call,
     name_of,
 )
 from evercurrent.frontend.sql.names import suggestion
@@ -37,7 +37,7 @@ def call(level: Level, node: exp.Expr) -> Term:
     env = level.env
     match node:
         case exp.Anonymous():
-            return _named(level, node)
+            return _call_named(level, node)
         case exp.Extract():
             unit = node.this.name if isinstance(node.this, exp.Expr) else str(node.this)
             return _part(level, unit, node.expression, node)
@@ -63,25 +63,30 @@ def call(level: Level, node: exp.Expr) -> Term:
         case exp.Array():
             return _call(level, node, "array", *node.expressions)
         case exp.Window() | exp.Filter() | exp.WithinGroup() | exp.IgnoreNulls() | exp.RespectNulls():
-            raise misplaced(level, node)
+            raise misplaced_error(level, node)
         case exp.Lambda():
             raise env.wrong("a lambda is allowed only as an argument of a function", node)
         case exp.Placeholder() if node.name in env.parameters:
             return env.parameters[node.name]
         case exp.Placeholder() | exp.Parameter() | exp.SessionParameter():
-            raise env.unsupported("a parameter", node)
+            raise env.unsupported_error("a parameter", node)
+        case exp.JSONExtract() | exp.JSONExtractScalar():
+            hint = "get_json_object(text, '$.a') reads what stands at a path"
+            raise env.unsupported_error("an arrow into JSON", node, node.parent, hint=hint)
         case exp.Alias():
             raise env.wrong(f"the name {node.alias} cannot be given here", node)
         case exp.Star():
             raise env.wrong("* stands for columns only in a select list or in count(*)", node)
         case _:
-            raise env.unsupported(f"'{node.sql(dialect='spark')[:60]}' in an expression", node, node.parent)
+            raise env.unsupported_error(
+                f"'{node.sql(dialect='spark')[:60]}' in an expression", node, node.parent
+            )
 
 
-def misplaced(level: Level, node: exp.Expr) -> EvercurrentError:
+def misplaced_error(level: Level, node: exp.Expr) -> EvercurrentError:
     """An aggregate or window where none can be."""
     where = level.clause if isinstance(level, Rows) else "this clause"
-    inner = called(node.this if isinstance(node, exp.Window) else node)
+    inner = find_call(node.this if isinstance(node, exp.Window) else node)
     name = name_of(inner) if inner is not None else None
     hint: str | None = "compute it in a subquery, or use QUALIFY"
     if isinstance(node, exp.Window):
@@ -94,7 +99,9 @@ def misplaced(level: Level, node: exp.Expr) -> EvercurrentError:
 
 def unstable(level: Level, node: exp.Expr, name: str) -> EvercurrentError:
     what = f"{name}, whose value can change while the data does not,"
-    return level.env.unsupported(what, node, node.parent, hint=UNSTABLE.get(name) or "give it an argument")
+    return level.env.unsupported_error(
+        what, node, node.parent, hint=UNSTABLE.get(name) or "give it an argument"
+    )
 
 
 def _call(level: Level, node: exp.Expr, name: str, *args: exp.Expr | None) -> Term:
@@ -102,14 +109,19 @@ def _call(level: Level, node: exp.Expr, name: str, *args: exp.Expr | None) -> Te
     return build.call(name, *terms, place=level.env.place(node))
 
 
-def _named(level: Level, node: exp.Anonymous) -> Term:
+def _call_named(level: Level, node: exp.Anonymous) -> Term:
     env, name = level.env, name_of(node)
     assert name is not None
     args = list(node.expressions)
+    if name in CLOCK_IF_BARE and not args and (now := env.read_clock("now")) is not None:
+        return build.call("unix_timestamp", now, place=env.place(node))
     if name in UNSTABLE or (name in CLOCK_IF_BARE and not args):
-        raise unstable(level, node, name)
+        read = None if args else env.read_clock(name)
+        if read is None:
+            raise unstable(level, node, name)
+        return read
     if name in WINDOW_ONLY:
-        raise misplaced(level, node)
+        raise misplaced_error(level, node)
     if name in GENERATORS:
         hint = "it makes rows: put it alone in the select list, or in FROM with LATERAL VIEW"
         raise env.wrong(f"{name} cannot stand here", node, hint=hint)
@@ -128,11 +140,21 @@ def _named(level: Level, node: exp.Anonymous) -> Term:
     return _with_lambdas(level, node, name, args)
 
 
+INSTEAD = {
+    "json_tuple": "get_json_object(text, '$.a') for each member",
+    "parse_json": "get_json_object(text, '$.a') reads what stands at a path of a text",
+    "try_parse_json": "get_json_object(text, '$.a') is NULL where the text is no JSON",
+    "variant_get": "get_json_object(text, '$.a') reads what stands at a path of a text",
+    "session_window": "window(at, '10 minutes') for windows of a fixed length",
+    "to_char": "date_format for dates, format_number for numbers",
+}
+
+
 def _unknown(level: Level, node: exp.Expr, name: str) -> EvercurrentError:
     if aggregates.is_aggregate(name):
-        return misplaced(level, node)
+        return misplaced_error(level, node)
     if name in MISSING:
-        return level.env.unsupported(f"the function {name}", node)
+        return level.env.unsupported_error(f"the function {name}", node, hint=INSTEAD.get(name))
     known = {
         *function_table.FUNCTIONS,
         *function_table.ALIASES,
@@ -206,7 +228,7 @@ def _struct(level: Level, node: exp.Expr, args: list[exp.Expr]) -> Term:
     return build.record(tuple(members))
 
 
-def _named_struct(level: Level, node: exp.Expr, args: list[exp.Expr]) -> Term:
+def _build_named_struct(level: Level, node: exp.Expr, args: list[exp.Expr]) -> Term:
     if len(args) % 2 or not all(isinstance(a, exp.Literal) and a.is_string for a in args[::2]):
         raise level.env.wrong("named_struct takes names (strings) and values in turn", node)
     names = [a.name for a in args[::2]]
@@ -250,7 +272,7 @@ SPECIAL: dict[str, Special] = {
     "if": (2, 3, _if),
     "decode": (2, 255, _decode),
     "struct": (1, 1000, _struct),
-    "named_struct": (2, 1000, _named_struct),
+    "named_struct": (2, 1000, _build_named_struct),
     "date_part": (2, 2, _date_part),
     "datepart": (2, 2, _date_part),
     "timestampadd": (3, 3, _with_unit("timestampadd")),

@@ -35,7 +35,7 @@ class Head:
             self.carry(key.term, "key")
 
     def close(self, env: Env, qualifiers: tuple[Qualifier, ...], stem: str) -> Comprehension:
-        """The comprehension; from now on `at` gives what a carried term is above it."""
+        """The comprehension; from now on `at` returns what a carried term is above it."""
         terms = tuple(self.terms)
         names = unique(self.terms.values())
         fields = tuple(Member(n, t.type, nullable(t)) for n, t in zip(names, terms, strict=True))

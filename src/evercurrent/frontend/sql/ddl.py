@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace as replace_env
 from itertools import takewhile
 from typing import Literal as Choice
 from typing import TypeVar
 
 from sqlglot import exp
 
-from evercurrent.calculus.nodes import Comprehension, Exists, Filter, Generator, Query, Top
+from evercurrent.calculus.nodes import Comprehension, Exists, Filter, Generator, Ordered, Query, Top
 from evercurrent.calculus.walk import relations_of
-from evercurrent.catalog.nodes import Assertion, Mode, View
-from evercurrent.data.types import BOOLEAN, Member
+from evercurrent.catalog.nodes import Assertion, Mode, Table, TableColumn, View
+from evercurrent.data.types import BOOLEAN, STRING, Member, Null
 from evercurrent.errors import QueryError
 from evercurrent.frontend.sql import expressions, queries, tables
-from evercurrent.frontend.sql.results import Result, renamed
+from evercurrent.frontend.sql.results import Result, rename_columns
 from evercurrent.frontend.sql.scope import Env, Rows
 from evercurrent.frontend.sql.statements import (
     CreateAssertion,
     CreateTable,
+    CreateTableAs,
     CreateView,
     DropRelation,
+    Select,
     Statement,
     Truncate,
 )
@@ -32,8 +35,18 @@ from evercurrent.term.nodes import Call, Literal
 Word = TypeVar("Word", bound=str)
 Policy = Choice["incremental", "auto", "full"]
 POLICIES: tuple[Policy, ...] = ("incremental", "auto", "full")
+MAPS: tuple[Choice["auto", "all", "none"], ...] = ("auto", "all", "none")
 PLANS: tuple[Choice["auto", "plant", "identities"], ...] = ("auto", "plant", "identities")
 MODES: tuple[Mode, ...] = ("strict", "lazy", "hybrid")
+
+
+INSTEAD = {
+    "DATABASE": "ec.connect(path) opens or creates one",
+    "FUNCTION": "write it as a function in Python (ec.opaque), or as a view",
+    "PROCEDURE": "write it as a function in Python that calls db.execute",
+    "SCHEMA": "there is one schema; a name with a dot is a name",
+    "SEQUENCE": "give rows their keys yourself, or use objects (ec.Entity), which have identities",
+}
 
 
 def create(env: Env, node: exp.Create, text: str, policy: Policy = "incremental") -> Statement:
@@ -45,9 +58,43 @@ def create(env: Env, node: exp.Create, text: str, policy: Policy = "incremental"
         return CreateView(view(env, node, text, policy), replace, exists)
     if kind == "TABLE":
         if node.expression is not None:
-            raise env.unsupported("CREATE TABLE AS", node, hint="create the table, then INSERT INTO it")
+            return create_as(env, node, replace, exists)
+        if is_temporary(env, node):
+            raise env.unsupported_error(
+                "CREATE TEMPORARY TABLE", node, hint="create a table, and drop it afterwards"
+            )
         return CreateTable(tables.table(env, node, options(env, node)), replace, exists)
-    raise env.unsupported(f"CREATE {kind}", node)
+    raise env.unsupported_error(f"CREATE {kind}", node, hint=INSTEAD.get(kind))
+
+
+def create_as(env: Env, node: exp.Create, replace: bool, exists: bool) -> CreateTableAs:
+    """CREATE TABLE name AS query: the columns are those of the query."""
+    options(env, node)
+    if isinstance(node.this, exp.Schema) and any(
+        isinstance(c, exp.ColumnDef) and c.kind for c in node.this.expressions
+    ):
+        raise env.unsupported_error(
+            "CREATE TABLE AS with types of columns",
+            node,
+            hint="create the table, then INSERT INTO it SELECT ...",
+        )
+    result = queries.query(env.with_clock(), node.expression, keep_order=True)
+    columns = list(node.this.expressions) if isinstance(node.this, exp.Schema) else []
+    names = rename_columns(
+        env, result.names, [c.this if isinstance(c, exp.ColumnDef) else c for c in columns], node
+    )
+    fields = result.query.fields[: len(names)]
+    for name in names:
+        if sum(other.lower() == name.lower() for other in names) > 1:
+            raise env.wrong(
+                f"two columns are called {name}", node, hint="give one of them another name with AS"
+            )
+    made = tuple(
+        TableColumn(n, STRING if isinstance(f.type, Null) else f.type)
+        for n, f in zip(names, fields, strict=True)
+    )
+    select = Select(Ordered(result.query, result.order), names)
+    return CreateTableAs(Table(name_of(env, node.this), made), select, replace, exists)
 
 
 def name_of(env: Env, node: exp.Expr | None) -> str:
@@ -64,6 +111,7 @@ IGNORED = (
     exp.MaterializedProperty,
     exp.TemporaryProperty,
     exp.LocationProperty,
+    exp.GlobalProperty,
 )
 
 
@@ -75,7 +123,7 @@ def options(env: Env, node: exp.Create) -> dict[str, str]:
         if isinstance(property_, IGNORED):
             continue
         if type(property_) is not exp.Property:
-            raise env.unsupported(f"{property_.key} in CREATE", property_, node)
+            raise env.unsupported_error(f"{property_.key} in CREATE", property_, node)
         value = property_.args.get("value")
         text = str(value.this) if isinstance(value, exp.Boolean) else getattr(value, "name", str(value))
         found[property_.name.lower()] = text.lower()
@@ -98,16 +146,18 @@ def option(env: Env, node: exp.Create, name: str, allowed: tuple[Word, ...], def
 def view(env: Env, node: exp.Create, text: str, policy: Policy) -> View:
     if node.expression is None:
         raise env.wrong("a view needs AS and a query", node)
+    env = replace_env(env, keeps=True)
     name = name_of(env, node.this)
     columns = list(node.this.expressions) if isinstance(node.this, exp.Schema) else []
     chosen = option(env, node, "policy", POLICIES, policy)
     mode = option(env, node, "mode", MODES, "strict")
     plan = option(env, node, "plan", PLANS, "auto")
+    maps = option(env, node, "maps", MAPS, "auto")
     result = queries.query(env, node.expression, keep_order=True)
     identifiers = [c.this if isinstance(c, exp.ColumnDef) else c for c in columns]
-    names = renamed(env, result.names, identifiers, node)
+    names = rename_columns(env, result.names, identifiers, node)
     result = without_hidden(env, Result(result.query, names, result.order))
-    query = named(env, node.expression, result)
+    query = name_fields(env, node.expression, result)
     return View(
         name=name,
         fields=query.fields,
@@ -117,8 +167,22 @@ def view(env: Env, node: exp.Create, text: str, policy: Policy) -> View:
         policy=chosen,
         mode=mode,
         plan=plan,
+        maps=maps,
         uses=relations_of(query),
+        inline=is_temporary(env, node),
     )
+
+
+def is_temporary(env: Env, node: exp.Create) -> bool:
+    """Whether a view is not kept: its query is written out where it is read."""
+    properties = node.args.get("properties")
+    found = properties.expressions if properties is not None else ()
+    shared = next((p for p in found if isinstance(p, exp.GlobalProperty)), None)
+    if shared is not None:
+        raise env.unsupported_error(
+            "GLOBAL TEMPORARY", shared, node, hint="CREATE TEMPORARY VIEW, in the database where it is read"
+        )
+    return any(isinstance(p, exp.TemporaryProperty) for p in found)
 
 
 def without_hidden(env: Env, result: Result) -> Result:
@@ -133,7 +197,7 @@ def without_hidden(env: Env, result: Result) -> Result:
     return Result(kept, result.names, order)
 
 
-def named(env: Env, node: exp.Expr, result: Result) -> Query:
+def name_fields(env: Env, node: exp.Expr, result: Result) -> Query:
     """The query with its fields under their SQL names, which must differ from each other."""
     query, names = result.query, result.names
     seen: set[str] = set()
@@ -143,17 +207,17 @@ def named(env: Env, node: exp.Expr, result: Result) -> Query:
             raise env.wrong(f"two columns are called {name}", node, hint=hint)
         seen.add(name.lower())
     if len(query.fields) > len(names):
-        raise env.unsupported(
+        raise env.unsupported_error(
             "ordering a view by what is not one of its columns",
             node,
             hint="add the expression to the select list",
         )
     if tuple(f.name for f in query.fields) == names:
         return query
-    return renamed_fields(env, query, names)
+    return rename_fields(env, query, names)
 
 
-def renamed_fields(env: Env, query: Query, names: Sequence[str]) -> Query:
+def rename_fields(env: Env, query: Query, names: Sequence[str]) -> Query:
     fields = tuple(Member(n, f.type, f.nullable) for n, f in zip(names, query.fields, strict=True))
     if isinstance(query, Comprehension):
         return Comprehension(query.monoid, query.head, query.qualifiers, fields)
@@ -182,6 +246,7 @@ def create_assertion(env: Env, tokens: Tokens) -> CreateAssertion:
         )
     name = tokens.tokens[i].text
     node = parse_tokens(tokens.since(i + 2), exp.Condition)
+    env = replace_env(env, keeps=True)
     condition = expressions.condition(Rows(env, (), "an assertion"), node, "CHECK")
     query = violations(env, condition)
     text = tokens.text[tokens.tokens[0].start : tokens.tokens[-1].end + 1]
@@ -205,10 +270,10 @@ def violations(env: Env, condition: object) -> Query:
 def drop(env: Env, node: exp.Drop) -> DropRelation:
     kind = str(node.args.get("kind") or "").lower()
     if kind not in ("table", "view"):
-        raise env.unsupported(f"DROP {kind.upper()}", node)
+        raise env.unsupported_error(f"DROP {kind.upper()}", node)
     targets = node.args.get("tables") or ([node.this] if node.this is not None else [])
     if len(targets) != 1:
-        raise env.unsupported("DROP of several relations at once", node)
+        raise env.unsupported_error("DROP of several relations at once", node)
     name = name_of(env, targets[0])
     cascade = bool(node.args.get("cascade"))
     return DropRelation(kind, name, bool(node.args.get("exists")), cascade)  # type: ignore[arg-type]
@@ -225,6 +290,6 @@ def drop_assertion(tokens: Tokens) -> DropRelation:
 
 def truncate(env: Env, node: exp.TruncateTable) -> Truncate:
     if len(node.expressions) != 1 or node.args.get("partition"):
-        raise env.unsupported("this form of TRUNCATE", node)
+        raise env.unsupported_error("this form of TRUNCATE", node)
     name = name_of(env, node.expressions[0])
-    return Truncate(tables.known_table(env, name, node.expressions[0]).name)
+    return Truncate(tables.require_table(env, name, node.expressions[0]).name)

@@ -64,7 +64,7 @@ class Malformed(ParseError):
         self.end = end
 
 
-def closed(parser: Callable[..., Any]) -> Callable[..., Any]:
+def close_call(parser: Callable[..., Any]) -> Callable[..., Any]:
     """The parser of a call's arguments, which must end at a closing bracket."""
 
     def parse(self: Any) -> Any:
@@ -79,7 +79,7 @@ def closed(parser: Callable[..., Any]) -> Callable[..., Any]:
 class EvercurrentParser(SparkParser):
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
-        name: closed(parser) for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in WORDED
+        name: close_call(parser) for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in WORDED
     }
     NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
         name: parser for name, parser in SparkParser.NO_PAREN_FUNCTION_PARSERS.items() if name in BARE
@@ -217,12 +217,14 @@ class EvercurrentParser(SparkParser):
 
 class EvercurrentSpark(Spark):
     class Tokenizer(Spark.Tokenizer):
-        # Names such as current_date are names: what they mean is said when they are looked up.
+        # Names such as current_date are names: what they mean is said when they are looked up. EXPLAIN is a word before a
+        # statement, not a command whose rest is a text.
         KEYWORDS: ClassVar[dict[str, TokenType]] = {
             word: token
             for word, token in Spark.Tokenizer.KEYWORDS.items()
-            if token not in SparkParser.NO_PAREN_FUNCTIONS
+            if token not in SparkParser.NO_PAREN_FUNCTIONS and word != "EXPLAIN"
         }
+        COMMANDS: ClassVar[set[TokenType]] = set()  # SHOW and its like are split into words, too
         # Spark 4 reads '' inside a string as a quote.
         STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']
 

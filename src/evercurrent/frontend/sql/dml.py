@@ -6,13 +6,14 @@ UPDATE t SET a = a + 1 WHERE b      bag{ (action: 3, old: t, new: t with a + 1) 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from evercurrent.calculus.nodes import Comprehension, Filter, Generator, Qualifier, Relation, Values
 from evercurrent.catalog.nodes import Table, TableColumn
 from evercurrent.data.types import INT, Member
-from evercurrent.frontend.sql import expressions, queries, tables
+from evercurrent.frontend.sql import expressions, queries, returning, tables
 from evercurrent.frontend.sql.ddl import name_of
 from evercurrent.frontend.sql.names import suggestion
 from evercurrent.frontend.sql.scope import Env, Level, Rows
@@ -49,7 +50,7 @@ def default_of(column: TableColumn) -> Term:
     return Literal(None, column.type) if column.default is None else column.default
 
 
-def stored(env: Env, term: Term, column: TableColumn, place: Place | None) -> Term:
+def convert_value(env: Env, term: Term, column: TableColumn, place: Place | None) -> Term:
     """A value as it enters a column."""
     return build.cast(term, column.type, place=place)
 
@@ -70,17 +71,30 @@ def insert(env: Env, node: exp.Insert) -> Modify:
         ("overwrite", "INSERT OVERWRITE"),
         ("by_name", "INSERT BY NAME"),
         ("partition", "INSERT with PARTITION"),
-        ("conflict", "ON CONFLICT"),
-        ("returning", "RETURNING"),
         ("where", "INSERT ... REPLACE WHERE"),
         ("is_function", "INSERT INTO FUNCTION"),
-        ("alternative", "INSERT OR"),
-        ("ignore", "INSERT IGNORE"),
     ):
         if node.args.get(key):
-            raise env.unsupported(what, node)
+            raise env.unsupported_error(what, node, hint=INSTEAD.get(key))
     env = queries.with_ctes(env, node)
-    table = tables.known_table(env, name_of(env, node.this), node.this)
+    table = tables.require_table(env, name_of(env, node.this), node.this)
+    made = _insertion(env, node, table)
+    return replace(
+        made,
+        conflict=returning.conflict(env, node, table),
+        returning=returning.read_returning(env, node, table),
+    )
+
+
+INSTEAD = {
+    "overwrite": "TRUNCATE TABLE and INSERT INTO in one transaction",
+    "by_name": "list the columns: INSERT INTO t (a, b) SELECT ...",
+    "partition": "the columns of a partition are columns like others",
+    "where": "DELETE and INSERT in one transaction",
+}
+
+
+def _insertion(env: Env, node: exp.Insert, table: Table) -> Modify:
     listed = list(node.this.expressions) if isinstance(node.this, exp.Schema) else []
     positions = [column_of(env, table, c.name, c) for c in listed] or list(range(len(table.columns)))
     if len(set(positions)) != len(positions):
@@ -119,12 +133,13 @@ def _insert_values(env: Env, table: Table, positions: Sequence[int], source: exp
 def cell(level: Level, column: TableColumn, node: exp.Expr) -> Term:
     if is_default(node):
         return default_of(column)
-    return stored(level.env, expressions.term(level, node), column, level.env.place(node))
+    return convert_value(level.env, expressions.term(level, node), column, level.env.place(node))
 
 
 def _new_row(env: Env, table: Table, given: Mapping[int, Term], place: Place | None) -> tuple[Term, ...]:
     return tuple(
-        stored(env, given[i], c, place) if i in given else default_of(c) for i, c in enumerate(table.columns)
+        convert_value(env, given[i], c, place) if i in given else default_of(c)
+        for i, c in enumerate(table.columns)
     )
 
 
@@ -145,7 +160,7 @@ def _modify(
 
 def target(env: Env, node: exp.Expr) -> tuple[Table, Variable, Relation, Rows]:
     """The table that is changed, a variable over it, and the level of its rows."""
-    table = tables.known_table(env, name_of(env, node), node)
+    table = tables.require_table(env, name_of(env, node), node)
     relation = Relation(table.name, table.fields)
     alias, _ = alias_of(node)
     qualifier = (alias,) if alias else tuple(table.name.split("."))
@@ -165,23 +180,25 @@ def _where(level: Rows, node: exp.Expr) -> tuple[Filter, ...]:
 def update(env: Env, node: exp.Update) -> Modify:
     for key, what in (
         ("from_", "UPDATE ... FROM"),
-        ("returning", "RETURNING"),
         ("order", "ORDER BY"),
         ("limit", "LIMIT"),
     ):
         if node.args.get(key):
-            raise env.unsupported(f"{what} in UPDATE", node, hint="use MERGE" if key == "from_" else None)
+            raise env.unsupported_error(
+                f"{what} in UPDATE", node, hint="use MERGE" if key == "from_" else None
+            )
     if node.this is None or node.this.args.get("joins"):
-        raise env.unsupported("a join in UPDATE", node, hint="use MERGE")
+        raise env.unsupported_error("a join in UPDATE", node, hint="use MERGE")
     env = queries.with_ctes(env, node)
     table, variable, relation, level = target(env, node.this)
     old = row_of(variable, table)
-    new = assigned(level.in_clause("SET"), table, old, node.expressions, node)
+    new = assign(level.in_clause("SET"), table, old, node.expressions, node)
     qualifiers: tuple[Qualifier, ...] = (Generator(variable, relation), *_where(level, node))
-    return _modify(table, UPDATE, old, new, qualifiers, "update")
+    made = _modify(table, UPDATE, old, new, qualifiers, "update")
+    return replace(made, returning=returning.read_returning(env, node, table))
 
 
-def assigned(
+def assign(
     level: Level, table: Table, old: Sequence[Term], nodes: Sequence[exp.Expr], at: exp.Expr
 ) -> tuple[Term, ...]:
     """The new row after `SET a = ..., b = ...`."""
@@ -193,7 +210,7 @@ def assigned(
         if not isinstance(node, exp.EQ) or not isinstance(node.this, exp.Column):
             raise env.wrong("an assignment is written column = value", node, at)
         if len(node.this.parts) > 1 and not _qualifies(level, node.this):
-            raise env.unsupported("assigning to a member of a struct", node.this)
+            raise env.unsupported_error("assigning to a member of a struct", node.this)
         position = column_of(env, table, node.this.name, node.this)
         if position in changed:
             raise env.wrong(f"{node.this.name} is assigned twice", node.this)
@@ -212,14 +229,14 @@ def _qualifies(level: Level, column: exp.Column) -> bool:
 def delete(env: Env, node: exp.Delete) -> Modify:
     for key, what in (
         ("using", "USING"),
-        ("returning", "RETURNING"),
         ("order", "ORDER BY"),
         ("limit", "LIMIT"),
         ("tables", "several tables"),
     ):
         if node.args.get(key):
-            raise env.unsupported(f"{what} in DELETE", node)
+            raise env.unsupported_error(f"{what} in DELETE", node)
     env = queries.with_ctes(env, node)
     table, variable, relation, level = target(env, node.this)
     qualifiers: tuple[Qualifier, ...] = (Generator(variable, relation), *_where(level, node))
-    return _modify(table, DELETE, row_of(variable, table), nothing(table), qualifiers, "delete")
+    made = _modify(table, DELETE, row_of(variable, table), nothing(table), qualifiers, "delete")
+    return replace(made, returning=returning.read_returning(env, node, table))

@@ -8,13 +8,14 @@ that has no place yet gets that of the smallest node around it.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from sqlglot import exp
 
 from evercurrent.data.types import BOOLEAN, NULL, Array, Map, Struct, Time
-from evercurrent.errors import EvercurrentError, QueryError
+from evercurrent.errors import EvercurrentError, QueryError, QuotedNameWarning
 from evercurrent.frontend.sql import calls, literals, subqueries
 from evercurrent.frontend.sql.scope import Level, Stage, member
 from evercurrent.frontend.sql.types import UnknownType, type_of
@@ -54,7 +55,7 @@ def term(level: Level, node: exp.Expr | None) -> Term:
         if known is not None:
             return known
         if isinstance(level, Stage) and level.is_plain(node):
-            return _translated(level, node)
+            return _translate(level, node)
         return _term(level, node)
     except EvercurrentError as error:
         if error.place is None:
@@ -62,7 +63,7 @@ def term(level: Level, node: exp.Expr | None) -> Term:
         raise
 
 
-def _translated(level: Stage, node: exp.Expr) -> Term:
+def _translate(level: Stage, node: exp.Expr) -> Term:
     """A node as a whole, read at the level below; or, where simplification has hidden a key in it, part by part."""
     try:
         return level.translate(term(level.below, node), node)
@@ -103,7 +104,7 @@ def _term(level: Level, node: exp.Expr) -> Term:
         case exp.Interval():
             return _interval(level, node)
         case exp.Neg():
-            return _negated(level, node)
+            return _negate(level, node)
         case exp.Cast() | exp.TryCast():
             return _cast(level, node)
         case exp.And():
@@ -136,7 +137,7 @@ def _term(level: Level, node: exp.Expr) -> Term:
         case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE() if isinstance(
             node.expression, exp.Any | exp.All
         ):
-            return subqueries.quantified(level, node, BINARY[type(node)])
+            return subqueries.quantify(level, node, BINARY[type(node)])
         case exp.Binary() if type(node) in BINARY:
             return build.call(BINARY[type(node)], *_sides(level, node), place=env.place(node))
         case _:
@@ -176,6 +177,7 @@ def _chain(node: exp.Connector) -> list[exp.Expr]:
 
 def _literal(level: Level, node: exp.Literal) -> Term:
     if node.is_string:
+        _note_quotes(level, node)
         return literals.string(node.name)
     found = literals.number(node.name)
     if found is None:
@@ -183,7 +185,21 @@ def _literal(level: Level, node: exp.Literal) -> Term:
     return found
 
 
-def _negated(level: Level, node: exp.Neg) -> Term:
+def _note_quotes(level: Level, node: exp.Literal) -> None:
+    """Points out a text in double quotes that is called like a column: in most other databases it would be the column."""
+    env, place = level.env, level.env.place(node)
+    if place is None or env.text[place.start : place.start + 1] != '"' or not node.name:
+        return
+    if any(node.name.lower() == name.lower() for name in level.names()):
+        warnings.warn(
+            f'"{node.name}" is a text here, as in Spark, and not the column {node.name}: '
+            f"write {node.name} or `{node.name}` for the column, '{node.name}' for the text\n{place.excerpt()}",
+            QuotedNameWarning,
+            stacklevel=2,
+        )
+
+
+def _negate(level: Level, node: exp.Neg) -> Term:
     inner = node.this
     if isinstance(inner, exp.Literal) and not inner.is_string:
         found = literals.number("-" + inner.name)
@@ -225,12 +241,12 @@ def _interval(level: Level, node: exp.Interval) -> Term:
 def _cast(level: Level, node: exp.Cast | exp.TryCast) -> Term:
     env = level.env
     if node.args.get("format") is not None:
-        raise env.unsupported("CAST with FORMAT", node)
+        raise env.unsupported_error("CAST with FORMAT", node)
     try:
         target = type_of(node.args.get("to"))
     except UnknownType as error:
         if error.unsupported:
-            raise env.unsupported(error.message, node) from None
+            raise env.unsupported_error(error.message, node) from None
         raise env.wrong(error.message, node) from None
     strict = not isinstance(node, exp.TryCast)
     result = build.cast(term(level, node.this), target, strict=strict, place=env.place(node))
@@ -245,7 +261,7 @@ def _check_digits(level: Level, node: exp.Cast | exp.TryCast) -> None:
     """TIME'...' of more than six digits is a TIME(7) or more in Spark."""
     digits = re.search(r"\.(\d*)", node.this.name)
     if digits is not None and len(digits[1]) > 6:
-        raise level.env.unsupported(
+        raise level.env.unsupported_error(
             "a time with more than six digits after the second", node, hint="a time has microseconds at most"
         )
 
@@ -261,7 +277,7 @@ def _is_typed_literal(level: Level, node: exp.Expr) -> bool:
 
 def _between(level: Level, node: exp.Between) -> Term:
     if node.args.get("symmetric"):
-        raise level.env.unsupported("BETWEEN SYMMETRIC", node)
+        raise level.env.unsupported_error("BETWEEN SYMMETRIC", node)
     value, place = term(level, node.this), level.env.place(node)
     low = build.call("ge", value, term(level, node.args.get("low")), place=place)
     high = build.call("le", value, term(level, node.args.get("high")), place=place)
@@ -278,7 +294,7 @@ def _is(level: Level, node: exp.Is) -> Term:
         case exp.Var() if node.expression.name.upper() == "UNKNOWN":
             return build.call("is_null", value, place=place)
         case _:
-            raise level.env.unsupported("IS followed by something other than NULL, TRUE or FALSE", node)
+            raise level.env.unsupported_error("IS followed by something other than NULL, TRUE or FALSE", node)
 
 
 def _like(level: Level, node: exp.Expr) -> Term:
@@ -328,7 +344,7 @@ def _dot(level: Level, node: exp.Dot) -> Term:
     if isinstance(node.expression, exp.Star):
         raise level.env.wrong("* stands for columns only in a select list or in count(*)", node)
     if not isinstance(node.expression, exp.Identifier):
-        raise level.env.unsupported("a function with a qualified name", node)
+        raise level.env.unsupported_error("a function with a qualified name", node)
     parts = _path(node)
     if parts is not None:
         return level.column(parts, node)
@@ -352,7 +368,7 @@ def _path(node: exp.Dot) -> Sequence[str] | None:
 def _subscript(level: Level, node: exp.Bracket) -> Term:
     env = level.env
     if len(node.expressions) != 1 or isinstance(node.expressions[0], exp.Slice):
-        raise env.unsupported(
+        raise env.unsupported_error(
             "a subscript other than one index or key", node, hint="use slice(array, start, length)"
         )
     value, index = term(level, node.this), node.expressions[0]

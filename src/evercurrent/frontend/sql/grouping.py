@@ -37,11 +37,11 @@ def as_written(node: exp.Expr, written: Written) -> Term | None:
     """The term of a key that is written like a node, whatever its case and the brackets around it."""
     if not written or not contains_query(node):
         return None
-    found = normalised(node)
+    found = normalise(node)
     return next((term for key, term in written if key == found), None)
 
 
-def normalised(node: exp.Expr) -> exp.Expr:
+def normalise(node: exp.Expr) -> exp.Expr:
     """A copy without brackets around it, with names in lower case."""
     while isinstance(node, exp.Paren | exp.Subquery) and isinstance(node.this, exp.Expr):
         node = node.this
@@ -71,7 +71,7 @@ class Clause:
 
 
 def clause(env: Env, node: exp.Group, read_key: ReadKey) -> Clause:
-    """Read GROUP BY; `read_key` gives the term of an expression, ordinals and aliases included."""
+    """Read GROUP BY; `read_key` returns the term of an expression, ordinals and aliases included."""
     keys: list[Term] = []
 
     def position(element: exp.Expr) -> int:
@@ -94,7 +94,7 @@ def clause(env: Env, node: exp.Group, read_key: ReadKey) -> Clause:
         for element in node.args.get(kind) or ():
             # GROUP BY a, b WITH ROLLUP: over all that stands before
             if element.expressions:
-                raise env.unsupported(f"this form of {kind.upper()}", node)
+                raise env.unsupported_error(f"this form of {kind.upper()}", node)
             plain = False
             factors = [make([chosen for factor in factors for chosen in factor])]
     for element in node.args.get("grouping_sets") or ():
@@ -163,12 +163,12 @@ class Grouped(Stage):
         grouping_id: Term | None,
         written: Written = (),
     ) -> None:
-        super().__init__(below, mapping, own, self._ungrouped, known)
+        super().__init__(below, mapping, own, self._ungrouped_error, known)
         self.keys = list(keys)
         self.grouping_id = grouping_id
         self.written = written
 
-    def _ungrouped(self, node: exp.Expr | None, name: str) -> QueryError:
+    def _ungrouped_error(self, node: exp.Expr | None, name: str) -> QueryError:
         return self.env.wrong(
             f"the column {name} must appear in GROUP BY or in an aggregate",
             node,
@@ -212,7 +212,7 @@ class Grouped(Stage):
         return build.call("mod", shifted, Literal(2, BIGINT))
 
 
-def grouped(
+def group_rows(
     rows: Rows,
     qualifiers: tuple[Qualifier, ...],
     own: frozenset[str],

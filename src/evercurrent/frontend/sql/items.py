@@ -24,7 +24,7 @@ from evercurrent.term.nodes import Term
 class Item:
     """One element of the select list, `*` spelled out.
 
-    It has a node; or, from a star, a term over the rows. A generator gives several columns: `names` are those it is given.
+    It has a node; or, from a star, a term over the rows. A generator returns several columns: `names` are their names.
     """
 
     name: str
@@ -65,7 +65,7 @@ def _items(env: Env, node: exp.Expr, rows: Rows) -> Iterator[Item]:
         case exp.Star():
             yield from _star(env, node, node, rows, [v for v in rows.visible if v.bare])
         case exp.Column() if isinstance(node.this, exp.Star):
-            yield from _qualified_star(env, node, rows)
+            yield from _expand_qualified_star(env, node, rows)
         case exp.Dot() if isinstance(node.expression, exp.Star):
             yield from _struct_star(env, expressions.term(rows, node.this), node)
         case exp.Alias() if not isinstance(node.args.get("alias"), exp.Identifier):
@@ -83,7 +83,7 @@ def _items(env: Env, node: exp.Expr, rows: Rows) -> Iterator[Item]:
         case _ if is_generator(node):
             yield Item("col", node, generator=True)
         case exp.PropertyEQ() | exp.Slice():
-            raise env.unsupported("this element of a select list", node)
+            raise env.unsupported_error("this element of a select list", node)
         case _:
             yield Item(name_for(node), node)
 
@@ -95,7 +95,7 @@ def is_generator(node: exp.Expr) -> bool:
 def _star(env: Env, node: exp.Expr, star: exp.Expr, rows: Rows, columns: Sequence[Visible]) -> Iterator[Item]:
     for key in ("replace", "rename", "ilike"):
         if star.args.get(key):
-            raise env.unsupported(f"* {key.upper()}", node)
+            raise env.unsupported_error(f"* {key.upper()}", node)
     left_out = {e.name.lower(): e for e in star.args.get("except_") or ()}
     if not rows.visible:
         raise env.wrong("* needs a FROM", node)
@@ -108,7 +108,7 @@ def _star(env: Env, node: exp.Expr, star: exp.Expr, rows: Rows, columns: Sequenc
             yield Item(v.name, None, v.term, star=node)
 
 
-def _qualified_star(env: Env, node: exp.Column, rows: Rows) -> Iterator[Item]:
+def _expand_qualified_star(env: Env, node: exp.Column, rows: Rows) -> Iterator[Item]:
     """`t.*`, or the members of a struct column."""
     qualifier = [p.name for p in node.parts[:-1]]
     lowered = [q.lower() for q in qualifier]
@@ -174,7 +174,7 @@ def with_aliases(
     return change(node.copy(), replaces)
 
 
-def mentioned(level: Level, nodes: Sequence[exp.Expr]) -> list[Term]:
+def find_mentioned(level: Level, nodes: Sequence[exp.Expr]) -> list[Term]:
     """Terms of all the names in the nodes that mean something at a level; in nested queries, those that may."""
     found: dict[Term, None] = {}
     for node in nodes:

@@ -31,7 +31,7 @@ from evercurrent.data.types import BOOLEAN, INT, Member
 from evercurrent.frontend.sql import expressions
 from evercurrent.frontend.sql.names import suggestion
 from evercurrent.frontend.sql.scope import Env, Rows, Visible
-from evercurrent.frontend.sql.sources import NOTHING, From, lateral, packed_whole, source
+from evercurrent.frontend.sql.sources import NOTHING, From, lateral, pack_whole, source
 from evercurrent.term import build
 from evercurrent.term.nodes import Field, Literal, Term, Variable
 from evercurrent.term.nullable import nullable
@@ -44,7 +44,7 @@ def from_clause(env: Env, select: exp.Select) -> From:
     if clause is None:
         tree = NOTHING
     else:
-        tree = joined(env, clause.this, select.args.get("joins") or [])
+        tree = join_items(env, clause.this, select.args.get("joins") or [])
     return _lateral_views(env, tree, select.args.get("laterals") or [])
 
 
@@ -54,7 +54,7 @@ def _lateral_views(env: Env, tree: From, views: Sequence[exp.Lateral]) -> From:
     return tree
 
 
-def joined(env: Env, first: exp.Expr, joins: Sequence[exp.Join]) -> From:
+def join_items(env: Env, first: exp.Expr, joins: Sequence[exp.Join]) -> From:
     tree = source(env, first, _rows(env, NOTHING))
     tree = _lateral_views(env, tree, first.args.get("laterals") or [])
     for join in joins:
@@ -75,16 +75,16 @@ def _join(env: Env, left: From, node: exp.Join) -> From:
     kind = _kind(env, node)
     nested = node.this.args.get("joins") if not isinstance(node.this, exp.Subquery) else None
     if nested:
-        right = joined(env, node.this, nested)
+        right = join_items(env, node.this, nested)
     else:
         right = source(env, node.this, _rows(env, left))
     common = _common_columns(env, left, right, node)
     match kind:
         case "inner":
             tree = _product(left, right)
-            return _merged(tree.with_filter(*_filters(env, left, right, node, common)), common, "left")
+            return _merge_columns(tree.with_filter(*_filters(env, left, right, node, common)), common, "left")
         case "left":
-            return _left(env, left, right, node, common)
+            return _join_left(env, left, right, node, common)
         case "right":
             return _right(env, left, right, node, common)
         case "full":
@@ -102,12 +102,12 @@ def _kind(env: Env, node: exp.Join) -> str:
     side, kind = str(node.args.get("side") or "").upper(), str(node.args.get("kind") or "").upper()
     method = str(node.args.get("method") or "").upper()
     if method not in ("", "NATURAL") or kind not in ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI"):
-        raise env.unsupported(f"{method} {kind} JOIN".strip(), node)
+        raise env.unsupported_error(f"{method} {kind} JOIN".strip(), node)
     if (kind == "OUTER" and not side) or (side and kind in ("INNER", "CROSS")):
         raise env.wrong("a join is INNER, CROSS, LEFT, RIGHT, FULL, SEMI or ANTI", node.this)
     if kind in ("SEMI", "ANTI"):
         if side not in ("", "LEFT"):
-            raise env.unsupported(f"{side} {kind} JOIN", node)
+            raise env.unsupported_error(f"{side} {kind} JOIN", node)
         return kind.lower()
     return side.lower() or "inner"
 
@@ -121,15 +121,18 @@ def _common_columns(env: Env, left: From, right: From, node: exp.Join) -> list[P
     """The columns that USING or NATURAL compares."""
     using = node.args.get("using")
     if using:
-        return [(_named(env, left, c, "left"), _named(env, right, c, "right")) for c in using]
+        return [(_find_column(env, left, c, "left"), _find_column(env, right, c, "right")) for c in using]
     if str(node.args.get("method") or "").upper() == "NATURAL":
         names = [v.name.lower() for v in right.visible if v.bare]
         common = [v for v in left.visible if v.bare and v.name.lower() in names]
-        return [(_named(env, left, v.name, "left"), _named(env, right, v.name, "right")) for v in common]
+        return [
+            (_find_column(env, left, v.name, "left"), _find_column(env, right, v.name, "right"))
+            for v in common
+        ]
     return []
 
 
-def _named(env: Env, tree: From, column: exp.Expr | str, side: str) -> Visible:
+def _find_column(env: Env, tree: From, column: exp.Expr | str, side: str) -> Visible:
     name = column if isinstance(column, str) else column.name
     node = None if isinstance(column, str) else column
     found = [v for v in tree.visible if v.bare and v.name.lower() == name.lower()]
@@ -164,17 +167,17 @@ def _nullable(variable: Variable) -> Variable:
 
 def _over(visible: Sequence[Visible], old: Variable, new: Variable) -> tuple[Visible, ...]:
     """The same columns, of a variable that may be NULL now."""
-    return tuple(Visible(v.name, _renewed(v.term, old, new), v.qualifier, v.bare) for v in visible)
+    return tuple(Visible(v.name, _replace_variable(v.term, old, new), v.qualifier, v.bare) for v in visible)
 
 
-def _renewed(term: Term, old: Variable, new: Variable) -> Term:
+def _replace_variable(term: Term, old: Variable, new: Variable) -> Term:
     if isinstance(term, Field) and term.of == old:
         return build.field(new, term.name)
     return substitute(term, {old: new})
 
 
-def _left(env: Env, left: From, right: From, node: exp.Join, common: Sequence[Pair]) -> From:
-    variable, query, inner = packed_whole(env, right, "r")
+def _join_left(env: Env, left: From, right: From, node: exp.Join, common: Sequence[Pair]) -> From:
+    variable, query, inner = pack_whole(env, right, "r")
     packed_right = From((), inner, frozenset((variable.name,)))
     pairs = [(a, _again(packed_right, right, b)) for a, b in common]
     on = _condition(env, left, packed_right, node, pairs)
@@ -182,7 +185,9 @@ def _left(env: Env, left: From, right: From, node: exp.Join, common: Sequence[Pa
     visible = _over(inner, variable, outer)
     generator = OuterGenerator(outer, query, on)
     tree = From((*left.qualifiers, generator), left.visible + visible, left.own | {variable.name})
-    return _merged(tree, [(a, _again(From((), visible, frozenset()), right, b)) for a, b in common], "left")
+    return _merge_columns(
+        tree, [(a, _again(From((), visible, frozenset()), right, b)) for a, b in common], "left"
+    )
 
 
 def _again(packed: From, tree: From, column: Visible) -> Visible:
@@ -193,7 +198,7 @@ def _again(packed: From, tree: From, column: Visible) -> Visible:
 def _right(env: Env, left: From, right: From, node: exp.Join, common: Sequence[Pair]) -> From:
     if isinstance(node.this, exp.Lateral):
         raise env.wrong("a LATERAL item cannot be the right side of a RIGHT JOIN", node.this)
-    variable, query, inner = packed_whole(env, left, "l")
+    variable, query, inner = pack_whole(env, left, "l")
     packed_left = From((), inner, frozenset((variable.name,)))
     pairs = [(_again(packed_left, left, a), b) for a, b in common]
     on = _condition(env, packed_left, right, node, pairs)
@@ -205,14 +210,14 @@ def _right(env: Env, left: From, right: From, node: exp.Join, common: Sequence[P
         right.own | {variable.name},
     )
     kept = From((), visible, frozenset())
-    return _merged(tree, [(_again(kept, left, a), b) for a, b in common], "right")
+    return _merge_columns(tree, [(_again(kept, left, a), b) for a, b in common], "right")
 
 
 def _full(env: Env, left: From, right: From, node: exp.Join, common: Sequence[Pair]) -> From:
     if isinstance(node.this, exp.Lateral):
         raise env.wrong("a LATERAL item cannot be a side of a FULL JOIN", node.this)
-    left_variable, left_query, left_inner = packed_whole(env, left, "l")
-    right_variable, right_query, right_inner = packed_whole(env, right, "r")
+    left_variable, left_query, left_inner = pack_whole(env, left, "l")
+    right_variable, right_query, right_inner = pack_whole(env, right, "r")
     packed_left, packed_right = From((), left_inner, frozenset()), From((), right_inner, frozenset())
     pairs = [(_again(packed_left, left, a), _again(packed_right, right, b)) for a, b in common]
     on = _condition(env, packed_left, packed_right, node, pairs)
@@ -230,10 +235,10 @@ def _full(env: Env, left: From, right: From, node: exp.Join, common: Sequence[Pa
     tree = From((Generator(variable, query),), visible, frozenset((variable.name,)))
     split = len(left.visible)
     merged = [(visible[left.visible.index(a)], visible[split + right.visible.index(b)]) for a, b in common]
-    return _merged(tree, merged, "full")
+    return _merge_columns(tree, merged, "full")
 
 
-def _merged(tree: From, common: Sequence[Pair], keep: str) -> From:
+def _merge_columns(tree: From, common: Sequence[Pair], keep: str) -> From:
     """The columns of USING: one for both sides, first; the sides' own only with their qualifiers."""
     if not common:
         return tree

@@ -99,7 +99,7 @@ def interval(node: exp.Interval) -> Literal | None:
         return None
     text, units = node.this.name.strip(), interval_units(node)
     if not units:
-        return _spelled_out(text)
+        return _read_units(text)
     found = interval_type(units)
     if found is None:
         return None
@@ -110,7 +110,7 @@ def interval(node: exp.Interval) -> Literal | None:
     return None if value is None else Literal(value, found)
 
 
-def _spelled_out(text: str) -> Literal | None:
+def _read_units(text: str) -> Literal | None:
     """'1 day 2 hours', its units inside the string."""
     types: tuple[Type, ...] = (DAYS, MICROS, MONTHS)
     for t in types:

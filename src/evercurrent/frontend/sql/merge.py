@@ -27,7 +27,7 @@ Action = tuple[Term, int, tuple[Term, ...]]  # when, what, the new row
 
 def merge(env: Env, node: exp.Merge) -> Modify:
     if node.args.get("returning") or node.args.get("using_cond"):
-        raise env.unsupported("RETURNING or USING (columns) in MERGE", node)
+        raise env.unsupported_error("RETURNING or USING (columns) in MERGE", node)
     env = queries.with_ctes(env, node)
     table, variable, relation, target_rows = dml.target(env, node.this)
     if node.args.get("using") is None or node.args.get("on") is None or node.args.get("on") is False:
@@ -97,7 +97,7 @@ def _change(level: Rows, source: Rows | None, table: Table, old: tuple[Term, ...
             if source is None:
                 raise env.wrong("UPDATE SET * needs a source row", then, node)
             return _when(level, node), UPDATE, _same_names(source, table, node)
-        return _when(level, node), UPDATE, dml.assigned(level, table, old, assignments, node)
+        return _when(level, node), UPDATE, dml.assign(level, table, old, assignments, node)
     raise env.wrong("only UPDATE SET or DELETE is allowed here", then, node)
 
 

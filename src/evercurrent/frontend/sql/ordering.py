@@ -32,7 +32,7 @@ def sort_key(level: Level, node: exp.Expr) -> SortKey:
     """A sort key that is an expression, as in windows and aggregates."""
     inner = node.this if isinstance(node, exp.Ordered) else node
     if node.args.get("with_fill"):
-        raise level.env.unsupported("WITH FILL", node)
+        raise level.env.unsupported_error("WITH FILL", node)
     descending, nulls_first = direction(node) if isinstance(node, exp.Ordered) else (False, True)
     return SortKey(expressions.term(level, inner), descending, nulls_first)
 
@@ -42,12 +42,13 @@ def limit_and_offset(env: Env, node: exp.Expr) -> tuple[int | None, int]:
     limit, offset = node.args.get("limit"), node.args.get("offset")
     count: int | None = None
     if isinstance(limit, exp.Fetch):
-        if limit.args.get("limit_options"):
-            raise env.unsupported("FETCH with PERCENT or WITH TIES", limit)
+        options = limit.args.get("limit_options")
+        if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
+            raise env.unsupported_error("FETCH with PERCENT or WITH TIES", limit)
         count = _number(env, limit.args.get("count"), "FETCH") if limit.args.get("count") is not None else 1
     elif limit is not None:
         if limit.args.get("offset") is not None or limit.expressions:
-            raise env.unsupported("this form of LIMIT", limit)
+            raise env.unsupported_error("this form of LIMIT", limit)
         expression = limit.expression
         if not (isinstance(expression, exp.Var | exp.Column) and expression.name.upper() == "ALL"):
             count = _number(env, expression, "LIMIT")

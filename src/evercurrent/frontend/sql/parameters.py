@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlglot.tokenizer_core import Token, TokenType
@@ -22,7 +22,7 @@ from evercurrent.data.values import BadValue, take_in
 from evercurrent.errors import LimitError, QueryError
 from evercurrent.frontend.sql.syntax import Tokens
 from evercurrent.term import build
-from evercurrent.term.nodes import Literal
+from evercurrent.term.nodes import Literal, Term
 
 Parameters = Sequence[Any] | Mapping[str, Any] | None
 
@@ -30,8 +30,13 @@ Parameters = Sequence[Any] | Mapping[str, Any] | None
 VALUES = {TokenType.VAR, TokenType.IDENTIFIER, TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.STRING}
 
 
-def bind(tokens: Tokens, parameters: Parameters) -> tuple[Tokens, dict[str, Literal]]:
-    """The statement with named place-holders, and the constant for each; every one is given, every given one is used."""
+def bind(
+    tokens: Tokens, parameters: Parameters, make: Callable[[str, Any], Term] | None = None
+) -> tuple[Tokens, dict[str, Term]]:
+    """The statement with named place-holders, and the constant for each; every one is given, every given one is used.
+
+    `make` returns the term that stands for a name and its value, if that is no constant.
+    """
     found: list[Token] = []
     names: list[str] = []
     source = tokens.tokens
@@ -55,8 +60,11 @@ def bind(tokens: Tokens, parameters: Parameters) -> tuple[Tokens, dict[str, Lite
             raise QueryError(f"there is no value for the parameter {name}", place=_place(tokens.text, token))
     extra = [name for name in values if name not in names]
     if extra:
-        raise QueryError(f"there is no place for the parameter {extra[0]} in the statement")
-    return Tokens(tokens.text, found), {name: constant(name, values[name]) for name in names}
+        raise QueryError(
+            f"there is no place for the parameter {extra[0]} in the statement",
+            hint="write ? for each value of a list, or :name for the values of a mapping; %s and $1 are not read",
+        )
+    return Tokens(tokens.text, found), {name: (make or constant)(name, values[name]) for name in names}
 
 
 def _is_named(source: list[Token], i: int) -> bool:

@@ -10,8 +10,9 @@ Whatever the text, they raise QueryError or UnsupportedError, or return.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from sqlglot import exp
 
@@ -20,13 +21,22 @@ from evercurrent.calculus.paths import resolve
 from evercurrent.calculus.scope import Names
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.data.types import Member
-from evercurrent.errors import EvercurrentError, InternalError, LimitError, QueryError, UnsupportedError
-from evercurrent.frontend.sql import ddl, dml, expressions, merge, queries
+from evercurrent.errors import EvercurrentError, InternalError, LimitError, QueryError
+from evercurrent.frontend.sql import alter, commands, ddl, dml, expressions, indexes, merge, queries
 from evercurrent.frontend.sql.ddl import Policy
 from evercurrent.frontend.sql.parameters import Parameters, bind
+from evercurrent.frontend.sql.refused import refusal_error, refuse_early
 from evercurrent.frontend.sql.results import Result
-from evercurrent.frontend.sql.scope import Env, Rows, Visible
-from evercurrent.frontend.sql.statements import Modify, Select, Statement, with_lookups
+from evercurrent.frontend.sql.scope import Env, Files, Rows, Visible
+from evercurrent.frontend.sql.statements import (
+    Copy,
+    CreateTableAs,
+    Explain,
+    Modify,
+    Select,
+    Statement,
+    with_lookups,
+)
 from evercurrent.frontend.sql.syntax import Tokens, parse_tokens, split
 from evercurrent.source import Place
 from evercurrent.term.nodes import Column, Term
@@ -38,19 +48,27 @@ def parse_script(text: str) -> list[str]:
     >>> parse_script("SELECT ';' -- one; two\\n; SELECT 2;")
     ["SELECT ';'", 'SELECT 2']
     """
-    with _guarded(text):
+    with _translate_errors(text):
         return [_text(s) for s in split(text)]
 
 
 def parse_statement(
-    text: str, catalog: Catalog, policy: Policy = "incremental", parameters: Parameters = None
+    text: str,
+    catalog: Catalog,
+    policy: Policy = "incremental",
+    parameters: Parameters = None,
+    make: Callable[[str, Any], Term] | None = None,
+    files: Files | None = None,
 ) -> Statement:
-    """One statement; `policy` is that of a view that does not name one."""
-    with _guarded(text):
-        tokens, constants = bind(_single(text), parameters)
-        env = Env(text, catalog, Names(), parameters=constants)
+    """One statement; `policy` is that of a view that does not name one.
+
+    `make` returns what stands for a parameter; `files` reads the files that stand in FROM.
+    """
+    with _translate_errors(text):
+        tokens, constants = bind(_single(text), parameters, make)
+        env = Env(text, catalog, Names(), parameters=constants, files=files)
         statement = with_lookups(_statement(env, tokens, policy), catalog)
-        if constants and not isinstance(statement, Select | Modify):
+        if constants and not isinstance(statement, Select | Modify | CreateTableAs | Explain | Copy):
             raise QueryError(
                 "parameters are allowed in queries and changes, not in definitions",
                 hint="write the value itself",
@@ -60,19 +78,19 @@ def parse_statement(
 
 def parse_query(text: str, catalog: Catalog) -> Ordered:
     """One query. Its fields have different names; hidden sort keys are refused."""
-    with _guarded(text):
+    with _translate_errors(text):
         tokens = _single(text)
         env = Env(text, catalog, Names())
         node = parse_tokens(tokens)
         result = _query(env, node)
         if len(result.names) != len(result.query.fields):
-            raise env.unsupported("ordering by what is not in the select list", node)
+            raise env.unsupported_error("ordering by what is not in the select list", node)
         return Ordered(resolve(result.query, catalog), result.order)
 
 
 def parse_expression(text: str, fields: Sequence[Member]) -> Term:
     """One expression; names are columns of the row at hand."""
-    with _guarded(text):
+    with _translate_errors(text):
         env = Env(text, Catalog(), Names())
         visible = [Visible(f.name, Column(f.name, f.type, f.nullable)) for f in fields]
         return expressions.term(
@@ -103,14 +121,32 @@ def _statement(env: Env, tokens: Tokens, policy: Policy) -> Statement:
         return ddl.create_assertion(env, tokens)
     if words[:2] == ["DROP", "ASSERTION"]:
         return ddl.drop_assertion(tokens)
+    found = commands.command(env, tokens, lambda env, inner: _statement(env, inner, policy))
+    if found is not None:
+        return found
+    refuse_early(tokens)
     node = parse_tokens(tokens)
     match node:
+        case exp.Create() if str(node.args.get("kind")).upper() == "INDEX":
+            return indexes.create_index(env, node)
+        case exp.Drop() if str(node.args.get("kind")).upper() == "INDEX":
+            return indexes.drop_index(env, node)
+        case exp.Alter():
+            return alter.alter(env, node)
         case exp.Create():
             return ddl.create(env, node, _text(tokens), policy)
         case exp.Drop():
             return ddl.drop(env, node)
         case exp.TruncateTable():
             return ddl.truncate(env, node)
+        case _ if isinstance(node, exp.Insert | exp.Update | exp.Delete | exp.Merge | exp.Query | exp.Values):
+            return _query_or_change(env.with_clock(), node)
+        case _:
+            raise refusal_error(tokens)
+
+
+def _query_or_change(env: Env, node: exp.Expr) -> Statement:
+    match node:
         case exp.Insert():
             return dml.insert(env, node)
         case exp.Update():
@@ -119,45 +155,9 @@ def _statement(env: Env, tokens: Tokens, policy: Policy) -> Statement:
             return dml.delete(env, node)
         case exp.Merge():
             return merge.merge(env, node)
-        case exp.Query() | exp.Values():
+        case _:
             result = _query(env, node)
             return Select(Ordered(result.query, result.order), result.names)
-        case _:
-            if words[0] in KNOWN_COMMANDS or isinstance(
-                node, exp.Command | exp.Alter | exp.Set | exp.Describe
-            ):
-                raise UnsupportedError(f"{words[0]} is not supported", place=tokens.place(0))
-            raise QueryError("this is not a statement", place=tokens.place(0))
-
-
-KNOWN_COMMANDS = frozenset(
-    [
-        "ALTER",
-        "ANALYZE",
-        "BEGIN",
-        "CACHE",
-        "CALL",
-        "COMMENT",
-        "COMMIT",
-        "COPY",
-        "DECLARE",
-        "DESCRIBE",
-        "EXECUTE",
-        "EXPLAIN",
-        "GRANT",
-        "KILL",
-        "LOAD",
-        "OPTIMIZE",
-        "REFRESH",
-        "REVOKE",
-        "ROLLBACK",
-        "SET",
-        "SHOW",
-        "UNCACHE",
-        "USE",
-        "VACUUM",
-    ]
-)
 
 
 def _query(env: Env, node: exp.Expr) -> Result:
@@ -167,7 +167,7 @@ def _query(env: Env, node: exp.Expr) -> Result:
 
 
 @contextmanager
-def _guarded(text: str) -> Iterator[None]:
+def _translate_errors(text: str) -> Iterator[None]:
     """Whatever goes wrong is one of our errors."""
     try:
         yield

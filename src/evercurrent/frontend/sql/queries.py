@@ -7,7 +7,7 @@ from sqlglot import exp
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import size
 from evercurrent.frontend.sql import recursion, select, setops
-from evercurrent.frontend.sql.results import Result, renamed
+from evercurrent.frontend.sql.results import Result, rename_columns
 from evercurrent.frontend.sql.scope import Cte, Env
 from evercurrent.limits import NODES, READS, check
 
@@ -26,14 +26,14 @@ def _any(env: Env, node: exp.Expr, keep_order: bool) -> Result:
         case exp.SetOperation():
             return setops.set_operation(env, node, keep_order)
         case exp.Subquery():
-            return _parenthesised(env, node, keep_order)
+            return _read_parentheses(env, node, keep_order)
         case exp.Values():
             values = setops.values(env, node)
             alias = node.args.get("alias")
             names = tuple(f.name for f in values.fields)
             if isinstance(alias, exp.TableAlias):
-                names = renamed(env, names, alias.args.get("columns") or [], node)
-            return setops.ordered_query(env, node, Result(values, names), keep_order)
+                names = rename_columns(env, names, alias.args.get("columns") or [], node)
+            return setops.order_query(env, node, Result(values, names), keep_order)
         case exp.Table():
             star = exp.Select(expressions=[exp.Star()], from_=exp.From(this=node))
             return select.select(env, star, keep_order)
@@ -41,10 +41,10 @@ def _any(env: Env, node: exp.Expr, keep_order: bool) -> Result:
             raise env.wrong("a query is expected here", node)
 
 
-def _parenthesised(env: Env, node: exp.Subquery, keep_order: bool) -> Result:
+def _read_parentheses(env: Env, node: exp.Subquery, keep_order: bool) -> Result:
     outer_order = any(node.args.get(k) for k in ("order", "limit", "offset"))
     inner = query(env, node.this, keep_order and not outer_order)
-    return setops.ordered_query(env, node, inner, keep_order) if outer_order else inner
+    return setops.order_query(env, node, inner, keep_order) if outer_order else inner
 
 
 def check_size(env: Env, query: Query, node: exp.Expr) -> None:
@@ -72,5 +72,5 @@ def with_ctes(env: Env, node: exp.Expr) -> Env:
             env = env.with_cte(name, recursion.fixpoint(env, name, columns, cte))
         else:
             result = query(env, cte.this)
-            env = env.with_cte(name, Cte(result.query, renamed(env, result.names, columns, cte)))
+            env = env.with_cte(name, Cte(result.query, rename_columns(env, result.names, columns, cte)))
     return env

@@ -19,7 +19,7 @@ from evercurrent.calculus.nodes import Definition, Fixpoint, Query, Relation, Un
 from evercurrent.data.naming import unique
 from evercurrent.data.types import Member, Null, Type
 from evercurrent.frontend.sql import queries
-from evercurrent.frontend.sql.results import renamed, with_types
+from evercurrent.frontend.sql.results import rename_columns, with_types
 from evercurrent.frontend.sql.scope import Cte, Env
 from evercurrent.term.functions.coerce import common_type
 from evercurrent.term.functions.function import TypeMismatch
@@ -48,7 +48,7 @@ def fixpoint(env: Env, name: str, columns: list[exp.Identifier], cte: exp.CTE) -
             hint="add a branch that does not read it",
         )
     first = [queries.query(env, a) for a in anchors]
-    names = renamed(env, first[0].names, columns, cte)
+    names = rename_columns(env, first[0].names, columns, cte)
     for node, result in zip(anchors, first, strict=True):
         if len(result.names) != len(names):
             raise env.wrong(f"this branch has {len(result.names)} columns, the first has {len(names)}", node)
@@ -81,7 +81,7 @@ def _branches(env: Env, cte: exp.CTE) -> tuple[list[exp.Expr], bool]:
     if not isinstance(top, exp.Union):
         raise env.wrong(f"{cte.alias} reads itself, but it is no UNION", cte.args.get("alias"), cte)
     if any(top.args.get(k) for k in ("order", "limit", "offset")):
-        raise env.unsupported(
+        raise env.unsupported_error(
             "ORDER BY or LIMIT on a recursive query", top, cte, hint="put it on what reads it"
         )
     distinct = bool(top.args.get("distinct"))
@@ -93,7 +93,7 @@ def _branches(env: Env, cte: exp.CTE) -> tuple[list[exp.Expr], bool]:
         ):
             if bool(inner.args.get("distinct")) and not distinct:
                 if mentions(inner, cte.alias):
-                    raise env.unsupported("UNION inside UNION ALL in a recursive query", inner, cte)
+                    raise env.unsupported_error("UNION inside UNION ALL in a recursive query", inner, cte)
                 yield inner
                 return
             yield from parts(inner.this)
@@ -120,7 +120,7 @@ def _step(env: Env, node: exp.Expr, name: str, relation: str, count: int) -> Que
         raise env.wrong(f"this branch has {len(query.fields)} columns, the first has {count}", node)
     reason = not_monotone(query, relation)
     if reason is not None:
-        raise env.unsupported(
+        raise env.unsupported_error(
             f"reading {name} {reason} of its own definition",
             node,
             hint="do it in the query that reads the result",

@@ -1,4 +1,4 @@
-"""What reading a query gives.
+"""The result of reading a query.
 
 A query's fields have different names, because the calculus finds them by name; SQL's columns may share one. `names` are
 what they are called. Fields past the names are hidden sort keys of the outermost query.
@@ -25,7 +25,7 @@ class Result:
     order: tuple[tuple[int, bool, bool], ...] = ()
 
 
-def renamed(
+def rename_columns(
     env: Env, names: Sequence[str], columns: Sequence[exp.Identifier], node: exp.Expr
 ) -> tuple[str, ...]:
     """The names of columns after `AS t(a, b)`."""

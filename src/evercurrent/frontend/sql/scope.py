@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import NoReturn
 
 from sqlglot import exp
@@ -22,10 +23,11 @@ from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.paths import step
 from evercurrent.calculus.scope import Names
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.data.types import Reference, Struct
+from evercurrent.data.types import Member, Reference, Struct
 from evercurrent.errors import EvercurrentError, QueryError, UnsupportedError
-from evercurrent.frontend.sql.functions import UNSTABLE
+from evercurrent.frontend.sql.functions import CLOCK, UNSTABLE
 from evercurrent.frontend.sql.names import place_of, suggestion
+from evercurrent.frontend.sql.parameters import constant
 from evercurrent.source import Place
 from evercurrent.term import build
 from evercurrent.term.nodes import Field, Literal, Nested, Term, Variable
@@ -40,6 +42,10 @@ class Cte:
     names: tuple[str, ...]
 
 
+Files = Callable[[str, str, Mapping[str, object]], tuple[tuple[Member, ...], list[tuple[object, ...]]]]
+"""From a path, the kind of a file and options to its columns and rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Env:
     """What holds for a whole statement, and the CTEs and the block around a query in it."""
@@ -49,7 +55,10 @@ class Env:
     names: Names
     ctes: Mapping[str, Cte] = field(default_factory=dict)
     outer: Level | None = None
-    parameters: Mapping[str, Literal] = field(default_factory=dict)
+    parameters: Mapping[str, Term] = field(default_factory=dict)
+    files: Files | None = None  # reads files for read_parquet and its like
+    clock: datetime | None = None  # when the statement began; None in definitions, which have no such moment
+    keeps: bool = False  # whether the query is the definition of something that is kept
 
     def place(self, *nodes: exp.Expr | None) -> Place | None:
         """The place of the first node that has one."""
@@ -58,8 +67,18 @@ class Env:
     def wrong(self, message: str, *nodes: exp.Expr | None, hint: str | None = None) -> QueryError:
         return QueryError(message, place=self.place(*nodes), hint=hint)
 
-    def unsupported(self, what: str, *nodes: exp.Expr | None, hint: str | None = None) -> UnsupportedError:
+    def unsupported_error(
+        self, what: str, *nodes: exp.Expr | None, hint: str | None = None
+    ) -> UnsupportedError:
         return UnsupportedError(f"{what} is not supported", place=self.place(*nodes), hint=hint)
+
+    def with_clock(self) -> Env:
+        """For a query or a change, which is evaluated now."""
+        return replace(self, clock=datetime.now(UTC))
+
+    def read_clock(self, name: str) -> Term | None:
+        """The value of a name that reads the clock, if there is a moment at which it is read."""
+        return constant(name, CLOCK[name](self.clock)) if self.clock is not None and name in CLOCK else None
 
     def within(self, outer: Level | None) -> Env:
         return replace(self, outer=outer)
@@ -106,6 +125,8 @@ class Level(ABC):
 
     def column(self, parts: Sequence[str], node: exp.Expr) -> Term:
         found = self.find(parts, node)
+        if found is None and len(parts) == 1:
+            found = self.env.read_clock(parts[0].lower())
         if found is None:
             raise self.unknown(parts, node)
         return found
@@ -114,7 +135,7 @@ class Level(ABC):
         wanted = ".".join(parts)
         if wanted.lower() in UNSTABLE:
             what = f"{wanted}, whose value can change while the data does not,"
-            return self.env.unsupported(what, node, hint=UNSTABLE[wanted.lower()])
+            return self.env.unsupported_error(what, node, hint=UNSTABLE[wanted.lower()])
         names = list(self.names())
         hint = suggestion(wanted, names) or suggestion(parts[-1], names)
         return self.env.wrong(f"there is no column {wanted} here", node, hint=hint)
@@ -188,7 +209,7 @@ class Rows(Level):
 class Stage(Level):
     """A level whose rows are made from those of the level below.
 
-    `mapping` gives the new term for each term of the level below that came along; `own` are the variables of the level
+    `mapping` returns the new term for each term of the level below that came along; `own` are the variables of the level
     below, of which nothing else may be left; `complain` makes the error for a term that did not come along.
     """
 

@@ -19,9 +19,9 @@ from evercurrent.calculus.nodes import Comprehension, Filter, Generator, Qualifi
 from evercurrent.data.naming import unique
 from evercurrent.data.types import Member
 from evercurrent.errors import QueryError
-from evercurrent.frontend.sql import aggregates, expressions, grouping, joins, ordering, windows
+from evercurrent.frontend.sql import aggregates, expressions, grouping, joins, ordering, time_windows, windows
 from evercurrent.frontend.sql.block import Block, SortNode, generate
-from evercurrent.frontend.sql.items import Item, expand, mentioned, with_aliases
+from evercurrent.frontend.sql.items import Item, expand, find_mentioned, with_aliases
 from evercurrent.frontend.sql.results import Result
 from evercurrent.frontend.sql.scope import Env, Level, Rows, Stage
 from evercurrent.term import build
@@ -43,11 +43,23 @@ REFUSED = {
 }
 
 
+INSTEAD = {
+    "into": "CREATE TABLE name AS SELECT ...",
+    "sort": "ORDER BY",
+    "locks": "a transaction holds the database from its beginning to its end: db.transaction()",
+    "kind": "SELECT struct(...)",
+    "sample": "WHERE rand() < 0.1 has no meaning in a view; choose rows by a column, such as id % 10 = 0",
+    "exclude": "list the columns that are wanted",
+    "connect": "WITH RECURSIVE",
+}
+
+
 def select(env: Env, node: exp.Select, keep_order: bool = False) -> Result:
     """A block; with `keep_order`, an ORDER BY without LIMIT is kept as the order of reading."""
+    node = time_windows.expand(env, node)
     for key, what in REFUSED.items():
         if node.args.get(key):
-            raise env.unsupported(what, _as_node(node.args[key]), node)
+            raise env.unsupported_error(what, _as_node(node.args[key]), node, hint=INSTEAD.get(key))
     tree = joins.from_clause(env, node)
     rows = Rows(env, tree.visible, "the select list")
     where = node.args.get("where")
@@ -96,7 +108,7 @@ def _block(
     block = Block(env, rows, qualifiers, own, items)
     having, qualify = node.args.get("having"), node.args.get("qualify")
     if having is not None:
-        keys = _grouped_names(node)
+        keys = _find_grouped_names(node)
 
         def not_grouped(parts: list[str], part: exp.Expr) -> bool:
             return no_column(parts, part) or parts[-1].lower() not in keys
@@ -110,7 +122,7 @@ def _block(
     return block
 
 
-def _grouped_names(node: exp.Select) -> set[str]:
+def _find_grouped_names(node: exp.Select) -> set[str]:
     group = node.args.get("group")
     return {c.name.lower() for c in group.find_all(exp.Column)} if group is not None else set()
 
@@ -157,7 +169,7 @@ def _group(block: Block, node: exp.Select, rows: Rows) -> None:
     by = grouping.Clause([], None) if clause is None else _clause(block, clause, rows)
     below = rows.in_clause("an aggregate")
     made = [(c, aggregates.read(below, c)) for c in calls]
-    group, variable, level = grouping.grouped(
+    group, variable, level = grouping.group_rows(
         rows.in_clause("GROUP BY"), block.qualifiers, block.own, by, made
     )
     block.qualifiers, block.own, block.level = (
@@ -182,7 +194,7 @@ def _clause(block: Block, clause: exp.Group, rows: Rows) -> grouping.Clause:
         if found is None:
             found = expressions.term(level, node)
             if grouping.contains_query(node):
-                written.append((grouping.normalised(node), found))
+                written.append((grouping.normalise(node), found))
         return found
 
     def of_item(position: int, at: exp.Expr) -> Term:
@@ -204,7 +216,7 @@ def _clause(block: Block, clause: exp.Group, rows: Rows) -> grouping.Clause:
         return term_of(key)
 
     if clause.args.get("totals"):
-        raise env.unsupported("WITH TOTALS", clause)
+        raise env.unsupported_error("WITH TOTALS", clause)
     if clause.args.get("all") is not None and not clause.expressions:
         keys = [
             of_item(p, i.node or clause)
@@ -220,7 +232,7 @@ def _clause(block: Block, clause: exp.Group, rows: Rows) -> grouping.Clause:
 
 def _windows(block: Block, node: exp.Select) -> None:
     env = block.env
-    named = windows.named_windows(env, node.args.get("windows") or [])
+    named = windows.read_named_windows(env, node.args.get("windows") or [])
     above = [i.node for i in block.items if i.node is not None]
     above += [n for n in (block.qualify,) if n is not None]
     above += [s.node for s in block.sorts if s.node is not None]
@@ -231,12 +243,12 @@ def _windows(block: Block, node: exp.Select) -> None:
         return
     below = block.level
     functions = [(c, windows.read(below, c, named)) for c in calls]
-    needed = [*mentioned(below, above), *_from_stars(block)]
+    needed = [*find_mentioned(below, above), *_from_stars(block)]
     if isinstance(below, grouping.Grouped):
         needed += [t for t in below.known.values()]
         needed += list(below.mapping.values())
         needed += [] if below.grouping_id is None else [below.grouping_id]
-    query, variable, level = windows.windowed(
+    query, variable, level = windows.compute_windows(
         below, block.qualifiers, block.own, functions, list(dict.fromkeys(needed))
     )
     block.qualifiers, block.own, block.level = (
@@ -273,7 +285,12 @@ def _project(block: Block, node: exp.Select, wants_order: bool) -> Result:
     names, terms = _columns(block)
     distinct = node.args.get("distinct")
     if distinct is not None and distinct.args.get("on") is not None:
-        raise env.unsupported("DISTINCT ON", distinct, node)
+        raise env.unsupported_error(
+            "DISTINCT ON",
+            distinct,
+            node,
+            hint="QUALIFY row_number() OVER (PARTITION BY ... ORDER BY ...) = 1 returns the first row of each group",
+        )
     keys: list[ordering.Key] = []
     hidden: list[Term] = []
     after: list[SortNode] = []

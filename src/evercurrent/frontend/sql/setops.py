@@ -23,15 +23,15 @@ from evercurrent.term.nullable import nullable
 
 def set_operation(env: Env, node: exp.SetOperation, keep_order: bool = False) -> Result:
     if node.args.get("by_name") or node.args.get("match_by") or node.args.get("side"):
-        raise env.unsupported("a set operation BY NAME", node)
+        raise env.unsupported_error("a set operation BY NAME", node)
     left = queries.query(env, node.this)
     right = queries.query(env, node.expression)
-    query = combined(env, node, left.query, right.query)
-    return _ordered(env, node, Result(query, left.names), keep_order)
+    query = combine(env, node, left.query, right.query)
+    return _order(env, node, Result(query, left.names), keep_order)
 
 
-def combined(env: Env, node: exp.SetOperation, left: Query, right: Query) -> Query:
-    left, right = aligned(env, [left, right], node)
+def combine(env: Env, node: exp.SetOperation, left: Query, right: Query) -> Query:
+    left, right = align(env, [left, right], node)
     fields = _fields([left, right])
     everything = not node.args.get("distinct")
     match node:
@@ -44,7 +44,7 @@ def combined(env: Env, node: exp.SetOperation, left: Query, right: Query) -> Que
             fields = fields if kind == "intersect" else left.fields
             return SetOperation(kind, everything, left, right, fields)  # type: ignore[arg-type]
         case _:
-            raise env.unsupported("this set operation", node)
+            raise env.unsupported_error("this set operation", node)
 
 
 def _parts(left: Query, right: Query, everything: bool) -> tuple[Query, ...]:
@@ -54,7 +54,7 @@ def _parts(left: Query, right: Query, everything: bool) -> tuple[Query, ...]:
     return (left, right)
 
 
-def aligned(env: Env, inputs: Sequence[Query], node: exp.Expr) -> list[Query]:
+def align(env: Env, inputs: Sequence[Query], node: exp.Expr) -> list[Query]:
     """The same queries with their columns cast to common types."""
     counts = {len(q.fields) for q in inputs}
     if len(counts) != 1:
@@ -82,7 +82,7 @@ def distinct(env: Env, query: Query) -> Query:
     return Comprehension("set", head, (Generator(variable, query),), query.fields)
 
 
-def _ordered(env: Env, node: exp.Expr, result: Result, keep_order: bool) -> Result:
+def _order(env: Env, node: exp.Expr, result: Result, keep_order: bool) -> Result:
     """ORDER BY, LIMIT and OFFSET of a set operation: over its output columns."""
     limit, offset = ordering.limit_and_offset(env, node)
     order = node.args.get("order")
@@ -129,9 +129,9 @@ def with_sort_keys(
     return whole, tuple(keys)
 
 
-def ordered_query(env: Env, node: exp.Expr, result: Result, keep_order: bool) -> Result:
+def order_query(env: Env, node: exp.Expr, result: Result, keep_order: bool) -> Result:
     """ORDER BY, LIMIT and OFFSET around a query in parentheses, or around VALUES."""
-    return _ordered(env, node, result, keep_order)
+    return _order(env, node, result, keep_order)
 
 
 def values(env: Env, node: exp.Values) -> Values:

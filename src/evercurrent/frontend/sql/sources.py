@@ -22,10 +22,10 @@ from evercurrent.calculus.nodes import (
 from evercurrent.catalog.nodes import Table, View
 from evercurrent.data.naming import unique
 from evercurrent.data.types import BIGINT, INT, Array, Map, Member, Null, Struct, Type
-from evercurrent.frontend.sql import expressions, queries, setops
+from evercurrent.frontend.sql import expressions, file_functions, pivots, queries, setops
 from evercurrent.frontend.sql.functions import GENERATORS, name_of
 from evercurrent.frontend.sql.names import suggestion
-from evercurrent.frontend.sql.results import renamed
+from evercurrent.frontend.sql.results import rename_columns
 from evercurrent.frontend.sql.scope import Env, Level, Rows, Visible
 from evercurrent.term import build
 from evercurrent.term.nodes import Literal, Term, Variable
@@ -76,15 +76,18 @@ def visible_of(
 def source(env: Env, node: exp.Expr, rows: Rows) -> From:
     """One item of FROM. `rows` is the level that a lateral item sees: the items before it."""
     match node:
+        case exp.Table() | exp.Subquery() if node.args.get("pivots"):
+            result, pivot = pivots.read_pivot(env, node)
+            return _generate(env, result.query, result.names, pivot, ())
         case exp.Table() if isinstance(node.this, exp.Anonymous):
             return _function(env, node.this, node, rows)
         case exp.Table():
             _refuse_extras(env, node)
             query, names, qualifier = _relation(env, node)
-            return _generated(env, query, names, node, qualifier)
+            return _generate(env, query, names, node, qualifier)
         case exp.Values():
             query = setops.values(env, node)
-            return _generated(env, query, [f.name for f in query.fields], node, ())
+            return _generate(env, query, [f.name for f in query.fields], node, ())
         case exp.Subquery():
             _refuse_extras(env, node)
             return _subquery(env, node)
@@ -92,22 +95,23 @@ def source(env: Env, node: exp.Expr, rows: Rows) -> From:
             return lateral(env, node, rows)
         case exp.Unnest():
             if len(node.expressions) != 1:
-                raise env.unsupported("UNNEST of several arrays", node, hint="use arrays_zip and INLINE")
+                raise env.unsupported_error(
+                    "UNNEST of several arrays", node, hint="use arrays_zip and INLINE"
+                )
             ordinal = bool(node.args.get("offset")) or bool(node.args.get("ordinality"))
-            return unnested(env, rows, node.expressions[0], node, (ordinal, False, False))
+            return unnest_collection(env, rows, node.expressions[0], node, (ordinal, False, False))
         case _:
-            raise env.unsupported(f"'{node.sql(dialect='spark')[:60]}' in FROM", node)
+            raise env.unsupported_error(f"'{node.sql(dialect='spark')[:60]}' in FROM", node)
 
 
 def _refuse_extras(env: Env, node: exp.Expr) -> None:
     for key, what in (
-        ("pivots", "PIVOT"),
         ("sample", "TABLESAMPLE"),
         ("version", "time travel"),
         ("when", "time travel"),
     ):
         if node.args.get(key):
-            raise env.unsupported(what, node)
+            raise env.unsupported_error(what, node)
 
 
 def _relation(env: Env, node: exp.Table) -> tuple[Query, tuple[str, ...], tuple[str, ...]]:
@@ -123,19 +127,19 @@ def _relation(env: Env, node: exp.Table) -> tuple[Query, tuple[str, ...], tuple[
             *(t.name for t in env.catalog.tables.values()),
             *(v.name for v in env.catalog.views.values()),
         ]
-        hint = suggestion(name, [*known, *env.ctes])
+        hint = _elsewhere(name) or suggestion(name, [*known, *env.ctes])
         raise env.wrong(f"there is no table or view {name}", node, hint=hint)
     return Relation(found.name, found.fields), tuple(f.name for f in found.fields), parts
 
 
-def _generated(
+def _generate(
     env: Env, query: Query, names: Sequence[str], node: exp.Expr, qualifier: tuple[str, ...]
 ) -> From:
     """A generator over a query, under the alias that the node gives it."""
     alias, columns = alias_of(node)
     if alias is not None:
         qualifier = (alias,)
-    names = renamed(env, names, columns, node)
+    names = rename_columns(env, names, columns, node)
     stem = qualifier[-1] if qualifier else "q"
     variable, visible = over_query(env, query, names, qualifier, stem)
     return From((Generator(variable, query),), visible, frozenset((variable.name,)))
@@ -153,34 +157,34 @@ def _subquery(env: Env, node: exp.Subquery) -> From:
     if isinstance(inner, exp.Table | exp.Lateral | exp.Unnest | exp.Values) or (
         isinstance(inner, exp.Subquery) and (inner.args.get("joins") or not inner.is_wrapper)
     ):
-        return _parenthesised(env, node, inner)
+        return _read_parentheses(env, node, inner)
     result = queries.query(env, node if _has_modifiers(node) else inner)
-    return _generated(env, result.query, result.names, node, ())
+    return _generate(env, result.query, result.names, node, ())
 
 
 def _has_modifiers(node: exp.Subquery) -> bool:
     return any(node.args.get(k) for k in ("order", "limit", "offset", "with_"))
 
 
-def _parenthesised(env: Env, node: exp.Subquery, inner: exp.Expr) -> From:
+def _read_parentheses(env: Env, node: exp.Subquery, inner: exp.Expr) -> From:
     """`(a JOIN b ON ...)`, perhaps with an alias for all of it."""
     from evercurrent.frontend.sql import joins
 
-    tree = joins.joined(env, inner, inner.args.get("joins") or [])
+    tree = joins.join_items(env, inner, inner.args.get("joins") or [])
     alias, columns = alias_of(node)
     if alias is None:
         return tree
-    query, names = packed(env, tree)
-    return _generated(env, query, renamed(env, names, columns, node), node, ())
+    query, names = pack(env, tree)
+    return _generate(env, query, rename_columns(env, names, columns, node), node, ())
 
 
-def packed(env: Env, tree: From) -> tuple[Query, tuple[str, ...]]:
+def pack(env: Env, tree: From) -> tuple[Query, tuple[str, ...]]:
     """A join tree as one query of all its columns in `*`, and their names."""
     columns = [v for v in tree.visible if v.bare]
     return _pack(tree, columns), tuple(v.name for v in columns)
 
 
-def packed_whole(env: Env, tree: From, stem: str) -> tuple[Variable, Query, tuple[Visible, ...]]:
+def pack_whole(env: Env, tree: From, stem: str) -> tuple[Variable, Query, tuple[Visible, ...]]:
     """A join tree behind one variable; every column that could be named can still be."""
     if len(tree.qualifiers) == 1 and isinstance(tree.qualifiers[0], Generator):
         only = tree.qualifiers[0]
@@ -208,12 +212,12 @@ def lateral(env: Env, node: exp.Lateral, rows: Rows) -> From:
     inner = node.this
     if isinstance(inner, exp.Subquery):
         result = queries.query(env.within(rows), inner.this if not _has_modifiers(inner) else inner)
-        return _generated(env, result.query, result.names, node, ())
+        return _generate(env, result.query, result.names, node, ())
     if isinstance(inner, exp.Unnest):
-        return unnested(env, rows, inner.expressions[0], node, (False, False, False))
+        return unnest_collection(env, rows, inner.expressions[0], node, (False, False, False))
     if isinstance(inner, exp.Anonymous):
         return _function(env, inner, node, rows, outer=bool(node.args.get("outer")))
-    raise env.unsupported("LATERAL of something other than a query or a generator function", node)
+    raise env.unsupported_error("LATERAL of something other than a query or a generator function", node)
 
 
 def _function(env: Env, call: exp.Anonymous, node: exp.Expr, rows: Rows, outer: bool = False) -> From:
@@ -221,24 +225,35 @@ def _function(env: Env, call: exp.Anonymous, node: exp.Expr, rows: Rows, outer: 
     name = name_of(call) or ""
     if name == "range":
         return _range(env, call, node, rows)
+    if name in file_functions.KINDS:
+        unnest, names = file_functions.rows_of(env, call, node)
+        alias, columns = alias_of(node)
+        visible = tuple(
+            Visible(n, build.field(unnest.variable, m.name), (alias or name,))
+            for n, m in zip(rename_columns(env, names, columns, node), _members(unnest.variable), strict=True)
+        )
+        return From((unnest,), visible, frozenset((unnest.variable.name,)))
     if name not in GENERATORS:
         raise env.wrong(
-            f"there is no table function {name}", call, node, hint=suggestion(name, [*GENERATORS, "range"])
+            f"there is no table function {name}",
+            call,
+            node,
+            hint=suggestion(name, [*GENERATORS, "range", *file_functions.KINDS]),
         )
     if len(call.expressions) != 1:
         raise env.wrong(f"{name} takes one argument", call, node)
     ordinal, inline, keeps = GENERATORS[name]
-    return unnested(env, rows, call.expressions[0], node, (ordinal, inline, keeps or outer))
+    return unnest_collection(env, rows, call.expressions[0], node, (ordinal, inline, keeps or outer))
 
 
-def unnested(
+def unnest_collection(
     env: Env, level: Level, argument: exp.Expr, node: exp.Expr, kind: tuple[bool, bool, bool]
 ) -> From:
     """A generator over a collection, under the alias that the node gives it."""
     unnest = generator(env, expressions.term(level, argument), kind, argument)
     alias, columns = alias_of(node)
     members = _members(unnest.variable)
-    names = renamed(env, [m.name for m in members], columns, node)
+    names = rename_columns(env, [m.name for m in members], columns, node)
     qualifier = () if alias is None else (alias,)
     visible = tuple(
         Visible(name, build.field(unnest.variable, m.name), qualifier)
@@ -282,13 +297,13 @@ def _range(env: Env, call: exp.Anonymous, node: exp.Expr, rows: Rows) -> From:
     for argument in call.expressions[:3]:
         term = build.cast(expressions.term(rows, argument), BIGINT)
         if not isinstance(term, Literal) or term.value is None:
-            raise env.unsupported("range with an argument that is not constant", call, node)
+            raise env.unsupported_error("range with an argument that is not constant", call, node)
         numbers.append(term.value)
     start, end, step = (0, numbers[0], 1) if len(numbers) == 1 else (*numbers, 1)[:3]
     if step == 0:
         raise env.wrong("the step of range must not be 0", call, node)
     if len(range(start, end, step)) > 1_000_000:
-        raise env.unsupported("a range of more than a million numbers", call, node)
+        raise env.unsupported_error("a range of more than a million numbers", call, node)
     element: Type = BIGINT
     collection = Literal(tuple(range(start, end, step)), Array(element))
     unnest = generator(env, collection, (False, False, False), node)
@@ -296,3 +311,14 @@ def _range(env: Env, call: exp.Anonymous, node: exp.Expr, rows: Rows) -> From:
     name = columns[0].name if columns else "id"
     visible = Visible(name, build.field(unnest.variable, "col"), (alias or "range",))
     return From((unnest,), (visible,), frozenset((unnest.variable.name,)))
+
+
+def _elsewhere(name: str) -> str | None:
+    """What is meant by the name of a file, or of a table that other databases describe themselves in."""
+    low = name.lower()
+    for kind in ("parquet", "csv", "json"):
+        if low.endswith(f".{kind}"):
+            return f"read_{kind}('{name}') reads a file"
+    if low.startswith(("information_schema.", "pg_catalog.", "sqlite_")):
+        return "SHOW TABLES, SHOW VIEWS and DESCRIBE name say what there is; so do db.tables and db.views"
+    return None

@@ -34,15 +34,15 @@ PLAIN = re.compile(r"[ !#%&()*+,\-./0-9:;<=>?@A-Z\[\]^_a-z{|}~]")
 
 def string_text(value: str) -> str:
     r"""A string constant as Spark's SQL reads it: other characters are written as \u0027 or \U0001F600."""
-    return "'" + "".join(c if PLAIN.match(c) else _escaped(c) for c in value) + "'"
+    return "'" + "".join(c if PLAIN.match(c) else _escape(c) for c in value) + "'"
 
 
-def _escaped(c: str) -> str:
+def _escape(c: str) -> str:
     code = ord(c)
     return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
 
 
-def name_text(name: str) -> str:
+def quote_name(name: str) -> str:
     """A name in backticks."""
     return f"`{name.replace('`', '``')}`"
 
@@ -152,5 +152,5 @@ def _one(text: str, token: Token) -> str:
     if token.token_type in STRINGS:
         return string_text(token.text)
     if token.token_type == TokenType.IDENTIFIER:
-        return name_text(token.text)
+        return quote_name(token.text)
     return text[token.start : token.end + 1]

@@ -10,7 +10,8 @@ from evercurrent.calculus.nodes import Ordered, Query
 from evercurrent.calculus.paths import resolve
 from evercurrent.calculus.walk import relations_of
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.catalog.nodes import Assertion, Table, View
+from evercurrent.catalog.nodes import Assertion, Index, Table, View
+from evercurrent.term.nodes import Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,16 @@ class CreateTable:
 @dataclass(frozen=True, slots=True)
 class CreateView:
     view: View
+    replace: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTableAs:
+    """CREATE TABLE name AS query: a table without constraints that holds the rows of the query."""
+
+    table: Table
+    select: Select
     replace: bool = False
     if_not_exists: bool = False
 
@@ -56,6 +67,28 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True)
+class Conflict:
+    """What an INSERT does where a row with the same key is there.
+
+    `columns` are those of the key that is meant; none of them: any key. `update` is the new row, over the columns `old.<column>`
+    and `new.<column>`, made where `condition` is true; without one the inserted row is dropped, or `replaces` what is there.
+    """
+
+    columns: tuple[str, ...] = ()
+    update: tuple[Term, ...] | None = None
+    condition: Term | None = None
+    replaces: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Returning:
+    """RETURNING: terms over the columns of the changed row, and what they are called."""
+
+    names: tuple[str, ...]
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Modify:
     """Any change of a table's rows.
 
@@ -67,9 +100,89 @@ class Modify:
     table: str
     query: Query
     kind: Choice["insert", "update", "delete", "merge"]
+    conflict: Conflict | None = None
+    returning: Returning | None = None
 
 
-Statement = CreateTable | CreateView | CreateAssertion | DropRelation | Truncate | Select | Modify
+@dataclass(frozen=True, slots=True)
+class CreateIndex:
+    index: Index
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropIndex:
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """BEGIN, COMMIT or ROLLBACK."""
+
+    kind: Choice["BEGIN", "COMMIT", "ROLLBACK"]
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """SHOW TABLES, VIEWS, COLUMNS or CREATE TABLE; `name` is the relation that the last two are about."""
+
+    what: Choice["tables", "views", "columns", "create"]
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """DESCRIBE of a relation, by its name, or of the columns of a query."""
+
+    what: str | Select
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """EXPLAIN of a view, by its name, or of a query or change; `stage` is one of those of `view.explain`."""
+
+    what: str | Select | Modify
+    stage: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AlterTable:
+    """ALTER TABLE: the table as it becomes. `sources` says for each of its columns where in the old row it was.
+
+    A new column was nowhere (None): its rows get the default, or NULL.
+    """
+
+    old: Table
+    table: Table
+    sources: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """COPY table FROM 'path', or COPY table or (query) TO 'path'. `columns` of a table: those that the file has."""
+
+    direction: Choice["from", "to"]
+    path: str
+    table: str | None = None
+    select: Select | None = None
+    columns: tuple[str, ...] = ()
+    format: str | None = None
+    header: bool = True
+    delimiter: str | None = None
+
+
+Definition = (
+    CreateTable
+    | CreateTableAs
+    | CreateView
+    | CreateAssertion
+    | CreateIndex
+    | DropRelation
+    | DropIndex
+    | AlterTable
+)
+Statement = Definition | Truncate | Select | Modify | Control | Show | Describe | Explain | Copy
 
 INSERT, DELETE, UPDATE = 1, 2, 3
 
@@ -89,7 +202,17 @@ def with_lookups(statement: Statement, catalog: Catalog) -> Statement:
             return replace(statement, ordered=replace(ordered, query=resolve(query, catalog)))
         case Modify(query=query):
             return replace(statement, query=resolve(query, catalog))
-        case CreateTable() | DropRelation() | Truncate():
+        case CreateTableAs(select=inner):
+            return replace(statement, select=cast(Select, with_lookups(inner, catalog)))
+        case Describe(what=Select() as part):
+            return Describe(cast(Select, with_lookups(part, catalog)))
+        case Explain(what=Select() | Modify() as part):
+            return replace(statement, what=cast(Select | Modify, with_lookups(part, catalog)))
+        case Copy(select=Select() as part):
+            return replace(statement, select=cast(Select, with_lookups(part, catalog)))
+        case CreateTable() | DropRelation() | Truncate() | AlterTable() | CreateIndex() | DropIndex():
+            return statement
+        case Control() | Show() | Describe() | Explain() | Copy():
             return statement
         case _:
             assert_never(statement)

@@ -42,7 +42,7 @@ def member_of(level: Level, node: exp.In) -> Term:
     """`x IN (...)`: a list of expressions, or a query."""
     env, query = level.env, node.args.get("query")
     if query is not None:
-        return _quantified(level, node, "eq", False, node.this, query)
+        return _quantify(level, node, "eq", False, node.this, query)
     if node.args.get("unnest") is not None or node.args.get("field") is not None or not node.expressions:
         raise env.wrong("IN needs a list in parentheses or a subquery", node)
     left = _row(node.this)
@@ -74,16 +74,16 @@ def _row(node: exp.Expr) -> list[exp.Expr]:
     return list(inner.expressions) if isinstance(inner, exp.Tuple) else [inner]
 
 
-def quantified(level: Level, node: exp.Binary, comparison: str) -> Term:
+def quantify(level: Level, node: exp.Binary, comparison: str) -> Term:
     """`x < ALL (query)`, `x = SOME (query)`."""
     right = node.expression
     inner = right.this.unnest() if isinstance(right.this, exp.Paren) else right.this
     if not isinstance(inner, exp.Query):
-        raise level.env.unsupported("ANY, SOME or ALL over something other than a subquery", node)
-    return _quantified(level, node, comparison, isinstance(right, exp.All), node.this, inner)
+        raise level.env.unsupported_error("ANY, SOME or ALL over something other than a subquery", node)
+    return _quantify(level, node, comparison, isinstance(right, exp.All), node.this, inner)
 
 
-def _quantified(
+def _quantify(
     level: Level, node: exp.Expr, comparison: str, every: bool, left: exp.Expr, right: exp.Expr
 ) -> Term:
     env = level.env
@@ -96,7 +96,7 @@ def _quantified(
             node,
         )
     if len(args) > 1 and comparison not in ("eq", "ne"):
-        raise env.unsupported("comparing rows by order", node)
+        raise env.unsupported_error("comparing rows by order", node)
     try:
         types = [common_type([a.type, f.type]) for a, f in zip(args, query.fields, strict=True)]
     except TypeMismatch as error:

@@ -50,9 +50,19 @@ class Tokens:
 
 def tokenize(text: str) -> Tokens:
     try:
-        return Tokens(text, EvercurrentSpark().tokenize(text))
+        return Tokens(text, _with_window_calls(EvercurrentSpark().tokenize(text)))
     except TokenError as error:
         raise _of_token_error(text, error) from None
+
+
+def _with_window_calls(tokens: list[Token]) -> list[Token]:
+    """The tokens in which `window(` begins a call wherever it stands, as the grammar has it only in the select list."""
+    return [
+        Token(TokenType.VAR, t.text, t.line, t.col, t.start, t.end)
+        if t.token_type == TokenType.WINDOW and following.token_type == TokenType.L_PAREN
+        else t
+        for t, following in zip(tokens, [*tokens[1:], *tokens[-1:]], strict=True)
+    ]
 
 
 def _of_token_error(text: str, error: TokenError) -> QueryError:

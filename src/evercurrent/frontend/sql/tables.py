@@ -25,7 +25,7 @@ from evercurrent.term import build
 from evercurrent.term.nodes import Column, Literal, Term
 
 
-def known_table(env: Env, name: str, node: exp.Expr | None) -> Table:
+def require_table(env: Env, name: str, node: exp.Expr | None) -> Table:
     """A table of the catalog, to be changed."""
     found = env.catalog.table(name)
     if found is None:
@@ -69,24 +69,24 @@ def table(env: Env, node: exp.Create, options: dict[str, str]) -> Table:
         TableColumn(c.name, c.type, c.nullable and c.name.lower() not in required, c.default)
         for c in draft.columns
     )
-    stored = _stored(env, options, node)
+    stored = _is_stored(env, options, node)
     spelling = {c.name.lower(): c.name for c in draft.columns}
 
-    def spelled(key: Unique) -> Unique:
+    def spell(key: Unique) -> Unique:
         return Unique(key.name, tuple(spelling[c.lower()] for c in key.columns))
 
     return Table(
         draft.name,
         columns,
-        None if key is None else spelled(key),
-        tuple(spelled(u) for u, _ in draft.unique),
+        None if key is None else spell(key),
+        tuple(spell(u) for u, _ in draft.unique),
         tuple(_foreign_key(env, draft, i, r, key) for i, r in enumerate(draft.references, 1)),
         tuple(_check(env, draft, i, name, at) for i, (name, at) in enumerate(draft.checks, 1)),
         stored,
     )
 
 
-def _stored(env: Env, options: dict[str, str], node: exp.Create) -> bool:
+def _is_stored(env: Env, options: dict[str, str], node: exp.Create) -> bool:
     value = options.get("stored", "true")
     if value not in ("true", "false"):
         raise env.wrong("stored is true or false", node.args.get("properties"), node)
@@ -148,7 +148,7 @@ def _constraint(env: Env, draft: Draft, node: exp.Expr, name: str | None, at: ex
         case exp.CheckColumnConstraint():
             draft.checks.append((name, node.this))
         case _:
-            raise env.unsupported(f"'{node.sql(dialect='spark')[:60]}' in CREATE TABLE", node, at)
+            raise env.unsupported_error(f"'{node.sql(dialect='spark')[:60]}' in CREATE TABLE", node, at)
 
 
 def _column_name(node: exp.Expr) -> str:
@@ -161,7 +161,18 @@ def _refuse_actions(env: Env, node: exp.Expr, reference: exp.Reference) -> None:
     texts += [f"ON {k.upper()}" for k in ("delete", "update") if node.args.get(k)]
     for text in texts:
         if text.startswith("ON ") and "NO ACTION" not in text and "RESTRICT" not in text:
-            raise env.unsupported(f"{text} of a foreign key", node)
+            raise env.unsupported_error(f"{text} of a foreign key", node)
+
+
+def read_added_column(env: Env, table: str, node: exp.ColumnDef) -> TableColumn:
+    """A column that ALTER TABLE adds: it has a type, a default and perhaps NOT NULL, and no other constraint."""
+    draft = Draft(table)
+    _column(env, draft, node)
+    if draft.keys or draft.unique or draft.references or draft.checks:
+        raise env.unsupported_error(
+            "a key or CHECK on an added column", node, hint="create a table that has it"
+        )
+    return draft.columns[0]
 
 
 def _column(env: Env, draft: Draft, node: exp.ColumnDef) -> None:
@@ -170,7 +181,7 @@ def _column(env: Env, draft: Draft, node: exp.ColumnDef) -> None:
         type_ = type_of(node.args.get("kind"))
     except UnknownType as error:
         if error.unsupported:
-            raise env.unsupported(error.message, node) from None
+            raise env.unsupported_error(error.message, node) from None
         raise env.wrong(error.message, node) from None
     nullable, default = True, None
     for constraint in node.args.get("constraints") or ():
@@ -193,14 +204,14 @@ def _column(env: Env, draft: Draft, node: exp.ColumnDef) -> None:
                 pass
             case _:
                 shown = kind.sql(dialect="spark")[:60] if kind is not None else "this"
-                raise env.unsupported(f"'{shown}' on a column", constraint, node)
+                raise env.unsupported_error(f"'{shown}' on a column", constraint, node)
     draft.columns.append(TableColumn(name, type_, nullable, default))
 
 
 def _default(env: Env, node: exp.Expr, type_: Type, at: exp.Expr) -> Term:
     found = build.cast(expressions.term(Rows(env, (), "DEFAULT"), node), type_, place=env.place(node, at))
     if not isinstance(found, Literal):
-        raise env.unsupported("a DEFAULT that is not constant", node, at)
+        raise env.unsupported_error("a DEFAULT that is not constant", node, at)
     return found
 
 
@@ -211,7 +222,7 @@ def _check(env: Env, draft: Draft, number: int, name: str | None, node: exp.Expr
     visible = [Visible(c.name, Column(c.name, c.type, c.nullable), (draft.name,)) for c in draft.columns]
     subquery = node.find(exp.Query)
     if subquery is not None:
-        raise env.unsupported("a subquery in CHECK", subquery, node, hint="use CREATE ASSERTION")
+        raise env.unsupported_error("a subquery in CHECK", subquery, node, hint="use CREATE ASSERTION")
     condition = expressions.condition(Rows(env.within(None), visible, "CHECK"), node, "CHECK")
     text = str(node.sql(dialect="spark", normalize_functions=False, comments=False))
     return Check(name or f"{draft.name}_check_{number}", condition, text)
@@ -237,10 +248,10 @@ def _foreign_key(
             [own_key, *(u for u, _ in draft.unique)],
         )
     else:
-        known = known_table(env, parent_name, parent_node)
+        known = require_table(env, parent_name, parent_node)
         parent, fields = known.name, {c.name: c.type for c in known.columns}
         keys = [known.primary_key, *known.unique]
-    parent_columns = _referred(env, parent, listed, keys, at)
+    parent_columns = _find_referred(env, parent, listed, keys, at)
     if len(parent_columns) != len(columns):
         raise env.wrong(f"{len(columns)} columns cannot refer to {len(parent_columns)}", at)
     lowered = {n.lower(): (n, t) for n, t in fields.items()}
@@ -255,7 +266,7 @@ def _foreign_key(
     )
 
 
-def _referred(
+def _find_referred(
     env: Env, parent: str, listed: list[str], keys: Sequence[Unique | None], at: exp.Expr
 ) -> Sequence[str]:
     """The columns that a foreign key refers to: a key of the parent."""

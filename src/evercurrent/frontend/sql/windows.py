@@ -17,7 +17,7 @@ from evercurrent.data.types import DOUBLE, INT, Date, Integer, Interval, Member,
 from evercurrent.errors import QueryError
 from evercurrent.frontend.sql import aggregates, expressions, ordering
 from evercurrent.frontend.sql.carrying import Head
-from evercurrent.frontend.sql.functions import WINDOW_ONLY, called, name_of
+from evercurrent.frontend.sql.functions import WINDOW_ONLY, find_call, name_of
 from evercurrent.frontend.sql.names import suggestion
 from evercurrent.frontend.sql.scope import Env, Level, Stage
 from evercurrent.term import build
@@ -57,7 +57,7 @@ def calls_in(node: exp.Expr) -> Iterator[exp.Window]:
         yield from calls_in(part)
 
 
-def named_windows(env: Env, nodes: Sequence[exp.Window]) -> Named:
+def read_named_windows(env: Env, nodes: Sequence[exp.Window]) -> Named:
     """The WINDOW clause."""
     named: dict[str, exp.Window] = {}
     for node in nodes:
@@ -74,7 +74,7 @@ def named_windows(env: Env, nodes: Sequence[exp.Window]) -> Named:
 def read(level: Level, node: exp.Window, named: Named) -> WindowFunction:
     """A window call, over terms of the level below."""
     env = level.env
-    inner = called(node.this)
+    inner = find_call(node.this)
     name = name_of(inner) if inner is not None else None
     if name is None or not (name in WINDOW_ONLY or aggregates.is_aggregate(name)):
         shown = name or "this"
@@ -89,7 +89,7 @@ def read(level: Level, node: exp.Window, named: Named) -> WindowFunction:
     order = tuple(ordering.sort_key(level, o) for o in order_nodes)
     parts = aggregates.parts_of(level, node.this)
     if parts.order and name not in aggregates.WITH_FRACTION:
-        raise env.unsupported(f"ORDER BY inside {name} with OVER", node)
+        raise env.unsupported_error(f"ORDER BY inside {name} with OVER", node)
     where = None if parts.where is None else expressions.condition(level, parts.where, "FILTER")
     frame = _frame(level, node, spec, order)
     if name in RANKING or name in ("lag", "lead"):
@@ -99,11 +99,11 @@ def read(level: Level, node: exp.Window, named: Named) -> WindowFunction:
             raise env.wrong(f"{name} needs ORDER BY in its window", node)
         if where is not None or parts.distinct:
             raise env.wrong(f"FILTER and DISTINCT mean nothing for {name}", node)
-        return _ranked(level, node, name, parts, partition, order)
+        return _rank(level, node, name, parts, partition, order)
     if parts.distinct and order and name not in PICKING:
-        raise env.unsupported(f"DISTINCT in the window function {name} with ORDER BY", node)
+        raise env.unsupported_error(f"DISTINCT in the window function {name} with ORDER BY", node)
     if name in PICKING:
-        return _picked(level, node, name, parts, partition, order, frame)
+        return _pick(level, node, name, parts, partition, order, frame)
     function, args, options = aggregates.arguments(level, parts)
     made = aggregate(
         function, args, distinct=parts.distinct, where=where, options=options, place=env.place(node)
@@ -122,7 +122,7 @@ def read(level: Level, node: exp.Window, named: Named) -> WindowFunction:
     )
 
 
-def _ranked(
+def _rank(
     level: Level,
     node: exp.Window,
     name: str,
@@ -133,7 +133,7 @@ def _ranked(
     env = level.env
     args = [expressions.term(level, a) for a in parts.args]
     if name in ("lag", "lead"):
-        return _shifted(level, node, name, parts, args, partition, order)
+        return _shift(level, node, name, parts, args, partition, order)
     wanted = 1 if name == "ntile" else 0
     if len(args) != wanted or parts.ignore_nulls:
         raise env.wrong(f"{name} takes {'one argument' if wanted else 'no arguments'}", node)
@@ -145,7 +145,7 @@ def _ranked(
     return WindowFunction(name, tuple(args), RANKING[name], partition, order, frame)
 
 
-def _shifted(
+def _shift(
     level: Level,
     node: exp.Window,
     name: str,
@@ -175,7 +175,7 @@ def _shifted(
     )
 
 
-def _picked(
+def _pick(
     level: Level,
     node: exp.Window,
     name: str,
@@ -187,7 +187,7 @@ def _picked(
     """first_value, last_value, nth_value: a row of the frame."""
     env = level.env
     if parts.where is not None or parts.distinct:
-        raise env.unsupported(f"FILTER or DISTINCT in the window function {name}", node)
+        raise env.unsupported_error(f"FILTER or DISTINCT in the window function {name}", node)
     if name == "nth_value":
         args = [expressions.term(level, a) for a in parts.args]
         position = args[1] if len(args) == 2 else None
@@ -235,11 +235,11 @@ def _frame(level: Level, node: exp.Window, spec: exp.WindowSpec | None, order: t
         return RUNNING if order else WHOLE
     env, kind = level.env, str(spec.args.get("kind") or "").lower()
     if spec.args.get("exclude"):
-        raise env.unsupported("EXCLUDE in a frame", node)
+        raise env.unsupported_error("EXCLUDE in a frame", node)
     if kind not in ("rows", "range", "groups"):
         raise env.wrong("a frame is ROWS, RANGE or GROUPS", node)
-    start = _bound(level, node, spec, "start", kind, order)
-    end = _bound(level, node, spec, "end", kind, order)
+    start = _read_bound(level, node, spec, "start", kind, order)
+    end = _read_bound(level, node, spec, "end", kind, order)
     if _after(start, end):
         raise env.wrong("the frame starts after its end", node)
     if kind == "groups" and not order:
@@ -253,7 +253,7 @@ def _after(start: Any, end: Any) -> bool:
     return a is not None and b is not None and a > b
 
 
-def _bound(
+def _read_bound(
     level: Level, node: exp.Window, spec: exp.WindowSpec, which: str, kind: str, order: tuple[SortKey, ...]
 ) -> Any:
     """An offset from the current row, negative for PRECEDING; None is unbounded."""
@@ -314,7 +314,7 @@ def _range_bound(
 # --- the level above -----------------------------------------------------------------------------------------
 
 
-def windowed(
+def compute_windows(
     below: Level,
     qualifiers: tuple[Qualifier, ...],
     own: frozenset[str],

@@ -21,7 +21,7 @@ from evercurrent.objects.classes.readers import Readers
 from evercurrent.objects.classes.structs import OwnedStruct
 from evercurrent.objects.collections.owned import Owned, OwnedBag, OwnedSet
 from evercurrent.objects.collections.positioned import OwnedDict, OwnedList
-from evercurrent.objects.model.handles import Object, gone_error
+from evercurrent.objects.model.handles import Object, unavailable_error
 from evercurrent.objects.model.kinds import Field, Kind, Sheet, fields_of
 from evercurrent.objects.model.values import Function, inside, taker
 
@@ -58,16 +58,16 @@ def build(space: Registry, declared: Class) -> Kind:
     for o in declared.operations:
         body[o.name] = _method(declared, o.name, o.function)
     kind.cls = type(declared.name, (parent,), body)
-    kind.deleted = _gone_class(kind, "was deleted")
-    kind.undone = _gone_class(kind, "was never made")
+    kind.deleted = _build_closed_class(kind, "was deleted")
+    kind.undone = _build_closed_class(kind, "was never made")
     for f in kind.fields:
         f.slot = getattr(kind.cls, f"_{f.position}")
         f.get = attrgetter(f"_{f.position}")
         if isinstance(f.type, Struct):
             f.get = _struct_getter(f)
         if f.many:
-            f.owned = _owned_class(space, kind, f)
-            f.closed = _closed_class(f.owned)
+            f.owned = _build_owned_class(space, kind, f)
+            f.closed = _build_closed_collection(f.owned)
     write_rows(kind)
     return kind
 
@@ -114,9 +114,9 @@ def _method(declared: Class, name: str, function: Callable[..., Any] | None) -> 
     return unbound
 
 
-def _gone_class(kind: Kind, why: str) -> type[Object]:
+def _build_closed_class(kind: Kind, why: str) -> type[Object]:
     def fail(self: Object, *_: Any) -> Any:
-        raise gone_error(self)
+        raise unavailable_error(self)
 
     body: dict[str, Any] = {"__slots__": (), "_gone": why, "__getitem__": fail, "__setitem__": fail}
     body["__module__"] = "evercurrent.objects"
@@ -126,7 +126,7 @@ def _gone_class(kind: Kind, why: str) -> type[Object]:
     return type(kind.name, (kind.cls,), body)
 
 
-def _owned_class(space: Registry, kind: Kind, f: Field) -> type:
+def _build_owned_class(space: Registry, kind: Kind, f: Field) -> type:
     t = f.type
     base = OWNED[t.kind] if isinstance(t, Collection) else OwnedDict
     assert isinstance(t, Collection | Map)
@@ -146,7 +146,7 @@ def _owned_class(space: Registry, kind: Kind, f: Field) -> type:
     return type(f"{kind.name}.{f.name}", (base,), body)
 
 
-def _closed_class(owned: type) -> type:
+def _build_closed_collection(owned: type) -> type:
     """The same collection of an object that is gone: every change asks the owner first, who refuses."""
     base = owned.__bases__[0]
     own = ("add", "remove", "append", "insert_element", "remove_element")
@@ -166,10 +166,10 @@ def write_rows(kind: Kind) -> None:
         sheet.row, sheet.before = names[f"row_{n}"], names[f"before_{n}"]
 
 
-def rewrite(kind: Kind, shared: Mapping[str, Any], traits: Traits, readers: Readers) -> None:
+def rewrite(kind: Kind, shared: Mapping[str, Any], traits: Traits, readers: Readers | None) -> None:
     """Give a class the constructor and the setters that its readers ask for.
 
-    `shared` is what their source refers to. All of them, whenever they were written, share these names; and `make` stays one function, so that
+    `shared` is what their source refers to; `readers` are None where no view is updated at once. All of them, whenever they were written, share these names; and `make` stays one function, so that
     objects made by it reach every view, also if somebody holds it for long.
     """
     space, names = kind.space, kind.names
@@ -181,12 +181,14 @@ def rewrite(kind: Kind, shared: Mapping[str, Any], traits: Traits, readers: Read
         if isinstance(f.type, Reference):
             names[f"{PRIVATE}t{i}"] = space.kinds[f.type.target].cls
     for n, _ in traits.reads:
+        assert readers is not None
         table = kind.sheets[n].table
         names[f"{PRIVATE}i{n}"] = readers.apart(table, 1, traits.journal, True)
         names[f"{PRIVATE}d{n}"] = readers.apart(table, -1, traits.journal, True)
+    names[f"{PRIVATE}refuse"] = partial(_refuse_unknown, kind)
     if traits == kind.traits:
         return
-    kind.traits = traits
+    kind.traits = None  # until all is written: an interrupt must not leave a class half written
     _run(source(kind, traits, kind.fields), names, f"class {kind.name}")
     for function in (names["__init__"], names["make"]):
         name_parameters(function, kind)
@@ -202,6 +204,13 @@ def rewrite(kind: Kind, shared: Mapping[str, Any], traits: Traits, readers: Read
         )
         if not f.name.startswith("__"):
             setattr(cls, f.name, property(f.get, f.set))
+    kind.traits = traits
+
+
+def _refuse_unknown(kind: Kind, values: Mapping[str, Any]) -> None:
+    """Refuses values for properties that the class does not have; suggests what was meant."""
+    for name in values:
+        kind.field(name)
 
 
 def _is_readonly(f: Field) -> bool:

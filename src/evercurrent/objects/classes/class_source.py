@@ -264,7 +264,10 @@ def constructor_source(kind: Kind, traits: Traits, make: bool = False) -> str:
     lines = (
         [f"def make({', '.join(parameters)}):"]
         if make
-        else [f"def __init__({', '.join(['self', '/', *parameters])}):"]
+        else [
+            f"def __init__({', '.join(['self', '/', *parameters, f'**{p}unknown'])}):",
+            f"    if {p}unknown: {p}refuse({p}unknown)",
+        ]
     )
     lines += [f"    {_check(f, local[f.position])}" for f in singles]
     if make:

@@ -29,7 +29,7 @@ import types
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 from evercurrent.catalog.classes import (
     Attribute,
@@ -109,6 +109,14 @@ def operation(function: F) -> F:
     return function
 
 
+EMPTY: Any = object()
+
+
+def empty() -> Any:
+    """In the body of a class, the default of a collection: `parts: set[Part] = ec.empty()`. It may be left out of a call then."""
+    return EMPTY
+
+
 class Declared:
     """What the class statement says besides its body."""
 
@@ -117,19 +125,27 @@ class Declared:
     ) -> None:
         self.name, self.parent, self.extent, self.keys = name, parent, extent, keys
         self.made: type[Any] | None = None
+        self.defaults: dict[str, Any] = {}  # values that the body gives to properties
 
 
-@dataclass_transform(kw_only_default=True)
+@dataclass_transform(kw_only_default=True, eq_default=False)
 class EntityType(type):
     """The class of entities: an entity stands for the class that a database has made of it."""
 
     __entity__: Declared
 
-    def __call__(cls, /, *args: Any, **values: Any) -> Any:
-        made = cls.__entity__.made if "__entity__" in vars(cls) else None
-        if made is None:
-            raise QueryError(f"{cls.__name__} belongs to no database yet", hint=f"db.declare({cls.__name__})")
-        return made(*args, **values)
+    if not TYPE_CHECKING:  # checkers of types read the parameters off the annotations
+
+        def __call__(cls, /, *args: Any, **values: Any) -> Any:
+            made = cls.__entity__.made if "__entity__" in vars(cls) else None
+            if made is None:
+                raise QueryError(
+                    f"{cls.__name__} belongs to no database yet", hint=f"db.declare({cls.__name__})"
+                )
+            for name, value in cls.__entity__.defaults.items():
+                if name not in values and name in made._kind.named:
+                    values[name] = value
+            return made(*args, **values)
 
     def __instancecheck__(cls, thing: Any) -> bool:
         made = cls.__entity__.made if "__entity__" in vars(cls) else None
@@ -160,6 +176,13 @@ class Entity(metaclass=EntityType):
             extent,
             tuple((k,) if isinstance(k, str) else tuple(k) for k in every),
         )
+        inherited = parents[0].__entity__.defaults if parents else {}
+        own = {
+            n: vars(cls)[n]
+            for n in vars(cls).get("__annotations__", {})
+            if n in vars(cls) and vars(cls)[n] is not EMPTY
+        }
+        cls.__entity__.defaults = {**inherited, **own}
 
 
 # --- to the schema -----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import base_tables
 from evercurrent.data.types import Reference
 from evercurrent.delta.program import Input, Keyed, Lookup, Program
-from evercurrent.design.lazy_views import used_columns
+from evercurrent.design.lazy_views import find_used_columns
 from evercurrent.session.feed import Trigger
 from evercurrent.term.nodes import Column
 
@@ -28,7 +28,7 @@ class Readers:
         self.session = session
         self.names = {r.name.lower(): r.name for r in program.relations if isinstance(r, Input)}
         self.columns = {
-            table: used for table, name in self.names.items() if (used := used_columns(program, name))
+            table: used for table, name in self.names.items() if (used := find_used_columns(program, name))
         }
         """For each table that views read, the positions of the columns that they use."""
         engine = session.maintenance.engine
@@ -38,14 +38,14 @@ class Readers:
         """The tables of which a change can fail: its triggers must be undone then."""
         later = session.maintenance.lazy.inputs
         for name in later:
-            used = used_columns(session.maintenance.design.later, name)
+            used = find_used_columns(session.maintenance.design.later, name)
             self.columns[name.lower()] = self.columns.get(name.lower(), frozenset()) | used
             self.names[name.lower()] = name
         self.quiet = frozenset(
             table for table, name in self.names.items() if name not in later and engine.is_quiet(name)
         )
         """The tables of which a change outside a transaction updates no state: views read these columns off the objects."""
-        notified = subscribed_tables(session)
+        notified = find_subscribed_tables(session)
         self.notified = notified | (self.failing & {name.lower() for name in later})
         """The tables of which a change somebody must be notified: it takes a transaction."""
         self.tables = frozenset(self.columns) | notified
@@ -99,9 +99,11 @@ def rereads(program: Program, table: str) -> bool:
     return any(isinstance(step, Lookup) and step.state in kept for rule in later for step in rule.steps)
 
 
-def subscribed_tables(session: Session) -> frozenset[str]:
-    """The tables under what is subscribed to, asserted or recomputed in full."""
+def find_subscribed_tables(session: Session) -> frozenset[str]:
+    """The tables under what is subscribed to, asserted or recomputed in full; all, where a file keeps them."""
     catalog: Catalog = session.catalog
+    if session.keeper is not None:
+        return frozenset(catalog.tables)
     watched = {n.lower() for n in session.subscribers.watched} | {
         n.lower() for n in session.maintenance.design.recomputed
     }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from evercurrent.data.showing import show_value
 from evercurrent.errors import QueryError
 from evercurrent.objects.collections import raw, relationships
-from evercurrent.objects.model.handles import Object, gone_error
+from evercurrent.objects.model.handles import Object, unavailable_error
 
 if TYPE_CHECKING:
     from evercurrent.objects.model.kinds import Field
@@ -37,7 +37,7 @@ class Owned:
 
     def _changing(self) -> Any:
         if self.owner._gone:
-            raise gone_error(self.owner)
+            raise unavailable_error(self.owner)
         return self.space.changing()
 
     def _as_list(self, elements: Any) -> list[Any]:
@@ -52,6 +52,28 @@ class Owned:
     def _take_all(self, elements: Any) -> list[Any]:
         """The elements as the collection holds them."""
         return [self.take(x) for x in self._as_list(elements)]
+
+    # --- under the names of ODMG ---------------------------------------------------------------------------
+
+    def cardinality(self) -> int:
+        """How many elements it holds."""
+        return len(self)  # type: ignore[arg-type]
+
+    def is_empty(self) -> bool:
+        """Whether it holds no element."""
+        return not len(self)  # type: ignore[arg-type]
+
+    def is_ordered(self) -> bool:
+        """Whether its elements have an order."""
+        return isinstance(self, list)
+
+    def allows_duplicates(self) -> bool:
+        """Whether it can hold an element twice."""
+        return not isinstance(self, set | dict)
+
+    def contains_element(self, element: Any) -> bool:
+        """Whether it holds an element; of a dictionary, whether it has an entry with this value."""
+        return element in (self.values() if isinstance(self, dict) else self)  # type: ignore[operator]
 
     def __reduce__(self) -> Any:
         raise TypeError(f"{self.what} belongs to its object; copy it with list() or set()")

@@ -51,6 +51,59 @@ class OwnedList(Owned, list):  # type: ignore[type-arg]
 
     remove_element = remove
 
+    # --- under the names of ODMG ---------------------------------------------------------------------------
+
+    def insert_element_first(self, element: Any) -> None:
+        """Insert an element at the beginning."""
+        self.insert(0, element)
+
+    def insert_element_last(self, element: Any) -> None:
+        """Insert an element at the end."""
+        self.append(element)
+
+    def insert_element_before(self, element: Any, index: int) -> None:
+        """Insert an element before the one at a position, which begins at 0."""
+        self.insert(self._position(index), element)
+
+    def insert_element_after(self, element: Any, index: int) -> None:
+        """Insert an element after the one at a position."""
+        self.insert(self._position(index) + 1, element)
+
+    def replace_element_at(self, element: Any, index: int) -> None:
+        """Put an element in the place of the one at a position."""
+        self[self._position(index)] = element
+
+    def remove_first_element(self) -> Any:
+        """Remove the first element and return it."""
+        return self.pop(self._position(0))
+
+    def remove_last_element(self) -> Any:
+        """Remove the last element and return it."""
+        return self.pop(self._position(len(self) - 1))
+
+    def remove_element_at(self, index: int) -> Any:
+        """Remove the element at a position and return it."""
+        return self.pop(self._position(index))
+
+    def retrieve_element_at(self, index: int) -> Any:
+        """The element at a position, which begins at 0."""
+        return self[self._position(index)]
+
+    def retrieve_first_element(self) -> Any:
+        """The first element."""
+        return self[self._position(0)]
+
+    def retrieve_last_element(self) -> Any:
+        """The last element."""
+        return self[self._position(len(self) - 1)]
+
+    def _position(self, index: int) -> int:
+        if type(index) is not int or not 0 <= index < len(self):
+            raise QueryError(
+                f"{self.what} has no element at {show_value(index)}", hint=f"it has {len(self)}, from 0 on"
+            )
+        return index
+
     def clear(self) -> None:
         self._splice(0, len(self), [])
 
@@ -136,6 +189,17 @@ class OwnedDict(Owned, dict):  # type: ignore[type-arg]
 
     bind = __setitem__
     unbind = __delitem__
+
+    def lookup(self, key: Any) -> Any:
+        """The value under a key: the name that ODMG has for it."""
+        found = self._key(key)
+        if found not in self:
+            raise QueryError(f"{self.what} has no key {show_value(key)}", hint="contains_key(key) asks first")
+        return self[found]
+
+    def contains_key(self, key: Any) -> bool:
+        """Whether there is a value under a key."""
+        return self._key(key) in self
 
     def pop(self, key: Any, default: Any = MISSING) -> Any:
         if key not in self:

@@ -54,7 +54,7 @@ class Gone(QueryError):
     """The object is not there any more."""
 
 
-def gone_error(self: Object) -> Gone:
+def unavailable_error(self: Object) -> Gone:
     why = self._gone
     return Gone(
         f"{self._kind.name} {self.oid} {why}",

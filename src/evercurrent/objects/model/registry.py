@@ -103,6 +103,11 @@ class Registry(ABC):
         """Gives a new object its place."""
         self.live.append(thing)
 
+    @property
+    def identities(self) -> int:
+        """The first identity that has not been given."""
+        return len(self.live)
+
     def at(self, oid: int) -> Object | None:
         """Returns the object of an identity, None if there is none."""
         return self.live[oid] if 0 < oid < len(self.live) else None

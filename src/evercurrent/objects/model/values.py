@@ -36,7 +36,7 @@ from evercurrent.data.types import (
 )
 from evercurrent.data.values import BadValue, give_out, sort_key, take_in
 from evercurrent.errors import ConstraintError, QueryError
-from evercurrent.objects.model.handles import Object, gone_error
+from evercurrent.objects.model.handles import Object, unavailable_error
 
 if TYPE_CHECKING:
     from evercurrent.objects.model.registry import Registry
@@ -85,10 +85,10 @@ def _taker(space: Registry, attribute: Attribute, t: Type, path: Path) -> Functi
             v = _taker(space, attribute, value_type, (*path, "value"))
             return lambda value: _take_map(t, k, v, value)
         case _:
-            return _limited_taker(attribute, t, path)
+            return _build_limited_taker(attribute, t, path)
 
 
-def _limited_taker(attribute: Attribute, t: Type, path: Path) -> Function:
+def _build_limited_taker(attribute: Attribute, t: Type, path: Path) -> Function:
     limit = attribute.limit(path)
     least, greatest, labels = limit.least, limit.greatest, limit.labels
 
@@ -113,7 +113,7 @@ def _limited_taker(attribute: Attribute, t: Type, path: Path) -> Function:
 def _take_reference(space: Registry, target: str, value: Any) -> Any:
     if isinstance(value, Object):
         if value._gone:
-            raise gone_error(value)
+            raise unavailable_error(value)
         kind = value._kind
         if kind.space is not space:
             raise BadValue(f"{kind.name} {value.oid} belongs to another database")

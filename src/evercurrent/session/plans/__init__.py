@@ -1,0 +1,8 @@
+"""How single statements and single rows run quickly in a database inside this process.
+
+indexes        CREATE INDEX and DROP INDEX
+lookups        finds the rows of tables by keys and indexes
+prepared       plans of repeated statements
+small_changes  the change of one row, as one generated function for each table and operation
+small_notices  notifies subscribers of such a change
+"""
