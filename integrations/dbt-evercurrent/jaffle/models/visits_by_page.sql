@@ -1,0 +1,3 @@
+{{ config(enabled=var('with_visits', false)) }}
+
+select page, count(*) as visits from {{ source('web', 'visits') }} group by page

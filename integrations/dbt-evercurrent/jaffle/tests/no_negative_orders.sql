@@ -1,0 +1,1 @@
+select order_id, amount from {{ ref('orders') }} where amount < 0
