@@ -8,32 +8,46 @@ import time
 from bench import (
     analyser_bench,
     checked,
+    columns_bench,
+    durable_bench,
     growth_bench,
+    large_bench,
+    maps_bench,
     objects_bench,
     objects_spark,
     parser_bench,
+    pauses_bench,
     python_bench,
     report,
     spark_bench,
+    statements_bench,
     stream_bench,
     views_bench,
+    windows_bench,
 )
 from bench.history import Missing
 
 BENCHMARKS = {
     "streams": stream_bench.run,
     "growth": growth_bench.run,
+    "maps": maps_bench.run,
     "views": views_bench.run,
     "checked": checked.run,
+    "columns": columns_bench.run,
+    "statements": statements_bench.run,
+    "windows": windows_bench.run,
+    "pauses": pauses_bench.run,
+    "durable": durable_bench.run,
     "objects": objects_bench.run,
     "analyser": analyser_bench.run,
     "parser": parser_bench.run,
     "python": python_bench.run,
     "spark": spark_bench.run,
+    "large": large_bench.run,
     "spark-objects": objects_spark.run,
     "spark10": spark_bench.run_large,
 }
-ON_REQUEST = ("spark", "spark10", "spark-objects")
+ON_REQUEST = ("spark", "spark10", "large", "spark-objects")
 """Run only where they are named: they need Java, and half an hour and more at full size."""
 
 

@@ -139,7 +139,7 @@ def each_view(g: Ground, result: Result, names: list[str], checked: list[str]) -
             ]
         )
         g.db.execute("DROP VIEW v")
-        g.db.vacuum(keep=1)
+        g.db.vacuum(keep=1, hours=0)
         print(*table.rows[-1], flush=True)
         table.rows.sort(key=lambda row: int(row[0][1:]))
         table.notes[:] = said(table, base, g.load, checked)

@@ -130,6 +130,7 @@ def main() -> int:
             console.print(f"[bold]{name}[/bold]  {text}", highlight=False)
         recompute(db)  # warm up: the first queries of a session are slow
         rows: list[tuple[int, float, float, bool]] = []
+        run = None
         with Live(show(rows), console=console, refresh_per_second=4) as live:
             for number in range(1, BATCHES + 1):
                 run = db.apply({"orders": changes.batch()}, batch=f"batch {number}")
