@@ -10,9 +10,15 @@ WORKERS ?= 2
 MINUTES ?= 10
 FUZZ_ARGS ?=
 MUTANT_ARGS ?=
+KILLS ?= 300
+PIPELINE_ARGS ?=
+DBT_ARGS ?=
+SPARKS ?= 4.0.5 4.1.4 4.2.1 4.3.0
+HADOOP ?= 3.5.0
+PAGE := src/evercurrent/serve/studio/files/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help venv java demo demo-live test test-fast test-electric fuzz mutants lint bench docs clean
+.PHONY: help venv java demo demo-live demo-studio studio wheel test test-fast kills kills-stores kills-executors test-postgres test-electric test-browser test-pipelines test-sparks test-hdfs hdfs-jar test-kafka test-dbt test-delta fuzz mutants lint bench docs reference site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +30,19 @@ demo: java $(STAMP) ## Show six views kept current on Spark, beside recomputing 
 
 demo-live: $(STAMP) ## Show live views over a stream of orders, inside the process
 	$(BIN)/python -m examples.orders_demo
+
+demo-studio: $(STAMP) ## Show a shop with live views in a browser: the studio
+	@test -f $(PAGE) || $(MAKE) studio
+	$(BIN)/python -m examples.shop
+
+studio: ## Build the page of the studio (needs node and npm)
+	@command -v npm >/dev/null || { \
+	    echo "The page is built by node 18 or newer and npm, and there is no npm here. Install them first." >&2; \
+	    exit 1; }
+	cd studio && npm install --no-audit --no-fund --no-package-lock && npm run check && npm run build
+
+wheel: studio $(STAMP) ## Build the package, with the page of the studio in it
+	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
 
 test: java lint ## Check the style and the types, then run all tests: those without Spark side by side, then those with it
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not spark" $(PYTEST_ARGS)
@@ -38,9 +57,74 @@ fuzz: java $(STAMP) ## Compare random scenarios with independent oracles for som
 mutants: java $(STAMP) ## Put deliberate bugs into copies of the package, and see the fixed budget catch each
 	$(BIN)/python -m tests.fuzz.mutate $(MUTANT_ARGS)
 
+kills: $(STAMP) ## Kill writers of a database file at random instants, and look at what they have left: make kills KILLS=300
+	$(BIN)/python -m tests.kills --kills $(KILLS)
+
+test-postgres: $(STAMP) ## Follow a PostgreSQL that is killed now and then (Debian: installs the server; needs the right to)
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
+	    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y postgresql; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[postgres]'
+	$(BIN)/python -m pytest tests/postgres $(PYTEST_ARGS)
+	$(BIN)/python -m tests.postgres --kills $(KILLS) --server-kills 50
+
+test-pipelines: java $(STAMP) ## Run pipelines by Spark's own runner and by ours over batches of changes, and compare rows and times
+	$(BIN)/python -m tests.pipelines.campaign.compare $(PIPELINE_ARGS)
+	$(BIN)/python -m tests.pipelines.campaign.scale
+
+kills-stores: $(STAMP) ## Kill drivers of a warehouse on S3 and on a disk, and look at what they have left: make kills-stores KILLS=200
+	$(BIN)/python -m tests.spark.stores.killing --kills $(KILLS) --place s3
+	$(BIN)/python -m tests.spark.stores.killing --kills $(KILLS) --place disk
+	$(BIN)/python -m tests.spark.reference_kills --kills $(KILLS)
+
+test-sparks: java ## Run a small warehouse in each release of PySpark 4, each in a virtual environment of its own
+	@for version in $(SPARKS); do \
+	    test -d .venv-spark-$$version || $(PYTHON) -m venv .venv-spark-$$version; \
+	    .venv-spark-$$version/bin/python -m pip install --quiet --disable-pip-version-check \
+	        -e '.[spark]' pyspark==$$version pandas || exit 1; \
+	    .venv-spark-$$version/bin/python -m tests.spark.versions || exit 1; \
+	done
+
+hdfs-jar: ## Fetch Hadoop's small cluster for tests (needs Maven)
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get -Dtransitive=false \
+	    -Dartifact=org.apache.hadoop:hadoop-client-minicluster:$(HADOOP)
+
+test-hdfs: java hdfs-jar $(STAMP) ## Run a warehouse on a small cluster of HDFS, with a race of twelve writers
+	EVERCURRENT_HDFS=1 $(BIN)/python -m pytest tests/spark/hadoop $(PYTEST_ARGS)
+
+kills-executors: java $(STAMP) ## Kill executors of a cluster of two workers while tasks run batches: make kills-executors EXECUTOR_KILLS=50
+	EXECUTOR_KILLS=$(or $(EXECUTOR_KILLS),50) $(BIN)/python -m pytest tests/spark/test_cluster.py -q
+
+test-kafka: java ## Follow and fill topics of a Kafka that is killed now and then, in .venv-kafka (fetches Kafka by Maven; skips where it cannot)
+	@test -d .venv-kafka || $(PYTHON) -m venv .venv-kafka
+	@grep -v '^pyspark==' constraints.txt > .venv-kafka/constraints.txt
+	.venv-kafka/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-kafka/constraints.txt \
+	    pyspark==4.0.0 -e '.[kafka]' 'pytest>=8.0' 'hypothesis>=6.100' 'duckdb>=1.1' 'pandas>=2.2'
+	@.venv-kafka/bin/python -m tests.kafka.jars; code=$$?; [ $$code = 0 ] || [ $$code = 75 ] || exit $$code
+	.venv-kafka/bin/python -m pytest -ra tests/kafka $(PYTEST_ARGS)
+
+test-dbt: java ## Run dbt's own tests of adapters, and a project of ours, over the adapter for dbt, in .venv-dbt
+	@test -d .venv-dbt || $(PYTHON) -m venv .venv-dbt
+	.venv-dbt/bin/python -m pip install --quiet --disable-pip-version-check \
+	    -e '.[spark]' -e 'integrations/dbt-evercurrent[test]'
+	cd integrations/dbt-evercurrent && ../../.venv-dbt/bin/python -m pytest $(DBT_ARGS)
+
+test-delta: java ## Read tables that Delta's own engine writes, and let it read published views, in .venv-delta (jars from Maven)
+	@test -d .venv-delta || $(PYTHON) -m venv .venv-delta
+	.venv-delta/bin/python -m pip install --quiet --disable-pip-version-check \
+	    'pyspark==4.2.0' 'delta-spark==4.4.0' -e '.[spark]' duckdb hypothesis pytest
+	.venv-delta/bin/python -m pytest tests/delta_engine $(PYTEST_ARGS)
+
 test-electric: $(STAMP) ## Follow served views with Electric's own client (needs node and npm)
 	cd tests/electric && npm install --no-audit --no-fund --no-package-lock
 	$(BIN)/python -m pytest tests/electric $(PYTEST_ARGS)
+
+test-browser: $(STAMP) ## Click through the studio in Chromium (installs it where apt-get can)
+	@test -f $(PAGE) || $(MAKE) studio
+	@command -v chromium >/dev/null || test -n "$$CHROMIUM" || \
+	    { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } || \
+	    { echo "Install Chromium, or name it: make test-browser CHROMIUM=/path/to/chromium" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	$(BIN)/python -m pytest tests/browser $(PYTEST_ARGS)
 
 lint: $(STAMP) ## Check style, format, types and layers
 	$(BIN)/ruff check .
@@ -53,6 +137,13 @@ bench: $(STAMP) ## Run the benchmarks
 
 docs: $(STAMP) ## Check the examples in the documentation
 	$(BIN)/python -m pytest tests/docs $(PYTEST_ARGS)
+
+reference: $(STAMP) ## Write the reference pages in docs/reference from the code, and run their examples
+	$(BIN)/python -m tools.reference
+
+site: $(STAMP) ## Build the documentation as a site in build/site, without warnings, and check its links
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[site]'
+	$(BIN)/python -m tools.site
 
 clean: ## Remove caches and build output (the environment stays; remove .venv by hand)
 	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -69,7 +160,7 @@ $(STAMP): pyproject.toml constraints.txt
 	    exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	    -c constraints.txt -e '.[spark,pandas,serve,test,lint]'
+	    -c constraints.txt -e '.[spark,pipelines,pandas,serve,test,lint]'
 	@touch $@
 
 # Spark 4 runs on Java 17 or newer. Looks where PySpark looks: in JAVA_HOME, then on the path.

@@ -64,7 +64,7 @@ class Reference:
         declared = self.declared._session
         view = declared.view(VIEW)
         found = reference(cast(Query, view.query), declared.catalog, self.db._session.table_rows)
-        return list(give_rows(view.fields, found.inserted()))
+        return list(give_rows(view.fields, found.insertions()))
 
     def check(self) -> None:
         """It is the measure of the others."""

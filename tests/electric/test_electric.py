@@ -1,4 +1,4 @@
-"""Electric's own client, unmodified, follows a table and a view: `make test-electric` installs it."""
+"""Electric's own client and TanStack DB, unmodified, follow tables and views: `make test-electric` installs it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ pytestmark = pytest.mark.skipif(
 
 
 @contextmanager
-def following(server: Server, table: str) -> Iterator[queue.Queue[Any]]:
+def following(server: Server, *tables: str, script: str = "follow.mjs") -> Iterator[queue.Queue[Any]]:
     """The rows that a client has, each time that it is up to date."""
-    command = ["node", str(HERE / "follow.mjs"), server.url, table]
+    command = ["node", str(HERE / script), server.url, *tables]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     seen: queue.Queue[Any] = queue.Queue()
 
@@ -75,3 +75,24 @@ def test_the_client_follows_a_table_and_a_view() -> None:
             [{**first, "total": 4.0}, {"id": 3, "customer": 9, "paid": False, "total": 0.5}],
         )
         wait_for(view, [{"customer": 7, "total": 4.0}, {"customer": 9, "total": 0.5}])
+
+
+@pytest.mark.skipif(
+    not (HERE / "node_modules" / "@tanstack" / "electric-db-collection").exists(),
+    reason="needs the npm packages of TanStack DB: run `make test-electric`",
+)
+def test_a_live_query_of_tanstack_db_follows_a_table_and_a_view() -> None:
+    """Its collections sync by Electric's protocol; the join of both is its own, and stays current, too."""
+    db = ec.connect()
+    db.execute("CREATE TABLE customers (id INT PRIMARY KEY, name STRING NOT NULL)")
+    db.execute("CREATE TABLE orders (id BIGINT PRIMARY KEY, customer INT, total INT)")
+    db.execute("CREATE VIEW spend AS SELECT customer, SUM(total) AS total FROM orders GROUP BY customer")
+    db.table("customers").insert([(1, "Ann"), (2, "Bob")])
+    db.table("orders").insert([(10, 1, 5), (11, 2, 7)])
+    with serve(db, port=0) as server, following(server, script="collection.mjs") as seen:
+        wait_for(seen, [{"name": "Ann", "total": 5}, {"name": "Bob", "total": 7}])
+        db.table("orders").insert([(12, 1, 3), (13, 3, 1)])
+        wait_for(seen, [{"name": "Ann", "total": 8}, {"name": "Bob", "total": 7}])
+        db.table("customers").insert((3, "Cid"))
+        db.table("orders").delete(11)
+        wait_for(seen, [{"name": "Ann", "total": 8}, {"name": "Cid", "total": 1}])

@@ -203,8 +203,7 @@ def test_edits_of_the_sources_change_the_bugs(
         assert len(places(now, code)) == len(EXPECTED[code]) + grown, code
     assert len([b for b in now if b.pattern.startswith("SW_")]) == 2
     live.replace([(place, classes[place]) for place in changed])
-    assert live.bugs() == before
-    assert live.db.verify()
+    assert live.bugs() == before  # `verify` has nothing to compare with: the tables store nothing
 
 
 def test_the_first_of_two_files_of_a_class_counts(classes: dict[Place, Facts], live: Analyser) -> None:

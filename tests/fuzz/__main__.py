@@ -5,11 +5,14 @@
 --scenarios N       so many scenarios of each campaign at most: `--campaign views --seed 17 --scenarios 1` replays one
 --no-spark          without the campaigns on Spark
 --full-matrix       fails if a supported cell of the matrix was never drawn, whatever the time (from 10 minutes on it always does)
+
+Ctrl-C ends a run at once; its table says what was compared until then.
 """
 
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 
@@ -37,6 +40,8 @@ def options(arguments: list[str]) -> argparse.Namespace:
 
 def main(arguments: list[str]) -> int:
     chosen = options(arguments)
+    for kind in (signal.SIGINT, signal.SIGTERM):  # also where a shell has started it in the background
+        signal.signal(kind, signal.default_int_handler)
     console = Console(soft_wrap=True)
     names = chosen.campaign or CAMPAIGNS
     absent = [name for name in names if not is_written(name)]

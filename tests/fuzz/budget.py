@@ -22,10 +22,14 @@ SCENARIOS = {
     "views": 24,
     "objects": 24,
     "plans": 60,
+    "windows": 12,
     "assumptions": 24,
     "object_assumptions": 48,
     "faults": 8,
     "interrupts": 8,
+    "durable": 4,
+    "definitions": 4,
+    "matrix_spark": 4,
     "warehouse": 4,
 }
 """How many scenarios of each campaign belong to the budget."""

@@ -10,6 +10,7 @@ of steps, so that it can be run on a twin without faults:
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import evercurrent as ec
@@ -48,6 +49,8 @@ does not look into."""
 
 
 class World(Protocol):
+    connect: Callable[[], ec.Database]
+
     def database(self) -> ec.Database:
         """Another database with the same views."""
 
@@ -91,9 +94,10 @@ class Tables:
             self.chosen["best"] = "strict"
         self.full = c.chance(25)
         self.next = 100
+        self.connect: Callable[[], ec.Database] = ec.connect
 
     def database(self) -> ec.Database:
-        db = ec.connect()
+        db = self.connect()
         for text in TABLES:
             db.execute(text)
         db.table("customers").insert([(1, "Ann"), (2, "Bob"), (3, "Cid")])
@@ -208,9 +212,10 @@ class Objects:
         modes = ("strict", "strict", "strict", "lazy", "hybrid")
         self.chosen = {c.pick(names): c.pick(modes) for _ in range(4)}
         self.next = 100
+        self.connect: Callable[[], ec.Database] = ec.connect
 
     def database(self) -> ec.Database:
-        db = ec.connect()
+        db = self.connect()
         db.odl(ODL)
         depts = [db.new("dept", name=f"d{i}", size=i) for i in range(3)]
         for i in range(5):

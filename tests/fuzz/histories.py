@@ -8,7 +8,8 @@
     ])
 
 A change ends with "commit", "single" (one statement outside a transaction), "undo" (it is given up before the commit) or "veto" (a
-subscriber of a guarded table refuses it at the commit, after all views have been changed). After every change one view is compared with DuckDB, and at the end every view is. The rows of a subscribed view must equal
+subscriber of a guarded table refuses it at the commit, after all views have been changed). Other steps create indexes, alter tables, and
+put the database into a file that is closed and opened again. After every change one view is compared with DuckDB, and at the end every view is. The rows of a subscribed view must equal
 the sum of the deltas that its subscriber received, and each delta must be minimal. Whether a change satisfies the keys and
 the references is decided here, on plain counters; the database must refuse exactly the others, and then nothing may change.
 """
@@ -16,16 +17,20 @@ the references is decided here, on plain counters; the database must refuse exac
 from __future__ import annotations
 
 import datetime
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow
 
 import evercurrent as ec
 from tests.duck import Duck, canonical_rows, difference, translate
 from tests.fuzz.campaign import Tally
+from tests.fuzz.columns import Forms
 
 Row = tuple[Any, ...]
 Step = tuple[Any, ...]
@@ -95,9 +100,11 @@ class Plain:
 
     def change(self, statement: Statement) -> None:
         match statement:
-            case ("insert" | "insert sql" | "feed insert", _, rows):
+            case ("insert" | "insert sql" | "insert arrow" | "feed insert", _, rows):
                 for row in rows:
                     self.add(row)
+            case ("upsert", _, rows, how, columns):
+                self.upsert(rows, how, columns)
             case ("delete" | "feed delete", _, row):
                 self.add(row, -1)
             case ("replace", _, old, new):
@@ -108,9 +115,9 @@ class Plain:
                 if not found:
                     raise Refused(f"{self.name} has no key {key}")
                 self.move(found, values)
-            case ("update sql", _, column, value, values):
+            case ("update sql" | "update by", _, column, value, values):
                 self.move(self.equal(column, value), values)
-            case ("delete sql", _, column, value):
+            case ("delete sql" | "delete by", _, column, value):
                 for row in self.equal(column, value):
                     del self.rows[row]
             case ("clear", _):
@@ -122,6 +129,31 @@ class Plain:
                     self.add(row)
             case _:
                 raise AssertionError(statement)
+
+    def upsert(self, rows: Sequence[Row], how: str, columns: Sequence[str]) -> None:
+        """Inserts rows; where the key is there, updates these columns, replaces the row, or leaves it."""
+        for row in rows:
+            found = self.equal(self.columns[0], row[0])
+            if found and how == "nothing":
+                continue
+            new = row
+            if found and how == "update":
+                new = self.with_values(found[0], {c: row[self.columns.index(c)] for c in columns})
+            for old in found:
+                self.add(old, -1)
+            self.add(new)
+
+    def alter(self, what: str, column: str, value: Any) -> None:
+        """Adds a column with this value in all rows, drops one, or gives one the name that is the value."""
+        at = self.columns.index(column) if what != "add" else len(self.columns)
+        if what == "rename":
+            self.columns = (*self.columns[:at], value, *self.columns[at + 1 :])
+            return
+        here = (value,) if what == "add" else ()
+        self.columns = (*self.columns[:at], *((column,) if what == "add" else ()), *self.columns[at + 1 :])
+        rows, self.rows = self.rows, Counter()
+        for row, n in rows.items():
+            self.rows[(*row[:at], *here, *row[at + 1 :])] += n
 
     def move(self, found: list[Row], values: dict[str, Any]) -> None:
         counts = [(row, self.rows[row]) for row in found]
@@ -146,6 +178,16 @@ def perform(db: Any, statement: Statement) -> None:
     match statement:
         case ("insert", name, rows):
             db.table(name).insert(list(rows) if len(rows) > 1 else rows[0])
+        case ("insert arrow", name, rows):
+            schema = db.table(name).arrow().schema
+            db.table(name).insert(pyarrow.table(list(zip(*rows, strict=True)), schema=schema))
+        case ("upsert", name, rows, "method", _):
+            db.table(name).upsert(list(rows))
+        case ("update by", name, column, value, values):
+            to = ", ".join(f"{c} = ?" for c in values)
+            db.execute(f"UPDATE {name} SET {to} WHERE {equals(column, value)}", [*values.values(), value])
+        case ("delete by", name, column, value):
+            db.execute(f"DELETE FROM {name} WHERE {equals(column, value)}", [value])
         case ("delete", name, row):
             db.table(name).delete(row)
         case ("replace", name, old, new):
@@ -167,6 +209,11 @@ def perform(db: Any, statement: Statement) -> None:
             db.execute(sql_of(statement))
 
 
+def equals(column: str, value: Any) -> str:
+    """The condition for a value that is a parameter; an index finds what is not NULL."""
+    return f"{column} <=> ?" if value is None else f"{column} = ?"
+
+
 def inside(value: Any) -> Any:
     """Returns a value as the engine represents it, which is what the fast path takes."""
     return int(value * 100) if isinstance(value, Decimal) else value
@@ -183,6 +230,13 @@ def sql_of(statement: Statement) -> str:
             return f"DELETE FROM {name} WHERE {column} <=> {literal(value)}"
         case ("clear", name):
             return f"DELETE FROM {name}"
+        case ("upsert", name, rows, "replace", _):
+            return insertion(name, rows).replace("INSERT INTO", "INSERT OR REPLACE INTO", 1)
+        case ("upsert", name, rows, "nothing", _):
+            return f"{insertion(name, rows)} ON CONFLICT DO NOTHING"
+        case ("upsert", name, rows, _, columns):
+            to = ", ".join(f"{c} = EXCLUDED.{c}" for c in columns)
+            return f"{insertion(name, rows)} ON CONFLICT (k) DO UPDATE SET {to}"
         case _:
             raise AssertionError(statement)
 
@@ -237,7 +291,8 @@ class Following:
         self.unknown: set[str] = set()
         self.subscribers: dict[str, Subscriber] = {}
         self.turn = 0
-        self.vetoing = False
+        self.vetoing = self.guarded = False
+        self.folder: tempfile.TemporaryDirectory[str] | None = None
 
     def step(self, step: Step) -> None:
         match step:
@@ -252,14 +307,68 @@ class Following:
             case ("subscribe", name):
                 self.subscribers[name] = Subscriber(self.db.view(name))
             case ("guard",):
+                self.guarded = True
                 for name in self.tables:
                     self.db.table(name).subscribe(self.guard, when="before")
             case ("read", name):
                 list(self.db.view(name).rows())
             case ("change", ending, statements):
                 self.change(ending, statements)
+            case ("index", name, table, columns):
+                self.db.execute(f"CREATE INDEX {name} ON {table} ({', '.join(columns)})")
+            case ("lookup", table, column, value):
+                self.look_up(table, column, value)
+            case ("alter", table, what, column, value):
+                self.alter(table, what, column, value)
+            case ("file", _):
+                self.folder = tempfile.TemporaryDirectory()
+                self.db = ec.connect(Path(self.folder.name, "a.db"), durability="off")
+            case ("reopen",):
+                self.reopen()
             case _:
                 raise AssertionError(step)
+
+    def look_up(self, table: str, column: str, value: Any) -> None:
+        """Reads rows by a value, and by a range, which an index may find; plain tables say which they are."""
+        plain = self.tables[table]
+        at = plain.columns.index(column)
+        known = plain.rows.items()
+        found = self.db.query(f"SELECT * FROM {table} WHERE {column} = ?", [value]).rows()
+        wrong = difference(found, Counter({r: n for r, n in known if r[at] == value}).elements())
+        if not wrong and isinstance(value, int | str):
+            found = self.db.query(f"SELECT * FROM {table} WHERE {column} >= ?", [value]).rows()
+            here = Counter({r: n for r, n in known if r[at] is not None and r[at] >= value})
+            wrong = difference(found, here.elements())
+        if wrong:
+            raise Wrong(f"{table} by {column} = {value!r}: {wrong}")
+
+    def alter(self, table: str, what: str, column: str, value: Any) -> None:
+        """Alters a table, in DuckDB too. Views are resolved again, and hold what they held."""
+        plain = self.tables[table]
+        if what == "add":
+            default = "" if value is None else f" DEFAULT {literal(value)}"
+            text = f"ALTER TABLE {table} ADD COLUMN {column} INT{default}"
+        elif what == "drop":
+            text = f"ALTER TABLE {table} DROP COLUMN {column}"
+        else:
+            text = f"ALTER TABLE {table} RENAME COLUMN {column} TO {value}"
+        self.db.execute(text)
+        self.duck.connection.execute(text)
+        plain.alter(what, column, value)
+        self.stale.add(table)
+        self.compare_all()
+
+    def reopen(self) -> None:
+        """Closes the file and opens it again; whoever subscribed subscribes again."""
+        if self.folder is None:
+            return
+        self.db.close()
+        self.db = ec.connect(Path(self.folder.name, "a.db"), durability="off")
+        self.subscribers = {name: Subscriber(self.db.view(name)) for name in self.subscribers}
+        if self.guarded:
+            for name in self.tables:
+                self.db.table(name).subscribe(self.guard, when="before")
+        self.compare_all()
 
     def guard(self, change: object) -> None:
         """Refuses a transaction when all views have been changed already, so that the engine must undo it."""
@@ -346,6 +455,12 @@ class Following:
         if wrong:
             raise Wrong(f"{name}: {wrong}")
 
+    def close(self) -> None:
+        self.duck.close()
+        if self.folder is not None:
+            self.db.close()
+            self.folder.cleanup()
+
     def compare_all(self) -> None:
         self.load()
         for name, table in self.tables.items():
@@ -361,11 +476,13 @@ def follow(steps: Sequence[Step], tally: Tally | None = None) -> None:
     """Follows a history; raises Wrong at the first difference."""
     following = Following(tally or Tally())
     try:
-        for step in steps:
-            following.step(step)
-        following.compare_all()
+        with Forms(repr(steps[0]) if steps else "") as forms:
+            for step in steps:
+                forms.draw()
+                following.step(step)
+            following.compare_all()
     finally:
-        following.duck.close()
+        following.close()
 
 
 def script(steps: Sequence[Step], message: str) -> str:

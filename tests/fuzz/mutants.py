@@ -43,7 +43,7 @@ DELTAS = (
     ),
     Mutant(
         "sum of no values is zero",
-        "            return unless_empty(counted(a, parts), check(total, a.type), scalar)",
+        "            return unless_empty(count_arguments(a, parts), check(total, a.type), scalar)",
         "            return check(total, a.type)",
         ("plans", "views"),
     ),
@@ -120,9 +120,21 @@ STATES = (
     ),
     Mutant(
         "window reads a row once",
-        "rows = [row for _, row in group for _ in range(self._weight(row))]",
-        "rows = [row for _, row in group]",
-        ("views",),
+        "                for _ in range(weight - 1):\n                    yield sort, row\n",
+        "",
+        ("plans", "views"),
+    ),
+    Mutant(
+        "LAG follows its next neighbour alone",
+        "            yield rows.back(change.sort, far), rows.forward(change.sort, far)",
+        "            yield change.sort, rows.forward(change.sort, 1)",
+        ("windows",),
+    ),
+    Mutant(
+        "RANK stays behind a change",
+        "        if moved:\n            yield (*keys[-1], TOP), None\n",
+        "",
+        ("windows",),
     ),
 )
 
@@ -165,7 +177,7 @@ TRANSACTIONS = (
     ),
     Mutant(
         "subscribers hear of rows that stay",
-        "        return [self._give(row) for row in self._delta.deleted()]",
+        "        return [self._give(row) for row in self._delta.deletions()]",
         "        return [self._give(row) for row, w in self._delta.items() for _ in range(abs(w))]",
         ("views",),
     ),
@@ -180,8 +192,8 @@ ASSUMPTIONS = (
     ),
     Mutant(
         "a replaced parent is missing for a while",
-        "self.engine.apply(moving, frozenset(watched.values()), verdict.together)",
-        "self.engine.apply(moving, frozenset(watched.values()))",
+        "self.engine.apply(moving, known[3], verdict.together)",
+        "self.engine.apply(moving, known[3])",
         ("object_assumptions", "assumptions", "views", "objects"),
     ),
     Mutant(
@@ -229,4 +241,39 @@ VALUES = (
     ),
 )
 
-MUTANTS = (*DELTAS, *STATES, *TRANSACTIONS, *ASSUMPTIONS, *FAULTS, *VALUES)
+RECENT = (
+    Mutant(
+        "a small change overwrites a key",
+        '            free = "n in rows" if self.old is None else f"n',
+        '            free = "False" if self.old is None else f"n',
+    ),
+    Mutant(
+        "ON CONFLICT leaves the old row",
+        "        transaction.change(name, [*((one, -1) for one in old), (new, 1)])\n        written",
+        "        transaction.change(name, [(new, 1)])\n        written",
+    ),
+    Mutant(
+        "the file keeps deleted rows",
+        "self.tables[name].change(connection, delta.weights)",
+        "self.tables[name].change(connection, {r: w for r, w in delta.weights.items() if w > 0})",
+        ("durable", "views"),
+    ),
+    Mutant(
+        "an interrupt leaves a class half written",
+        "    kind.traits = None  # until all is written: an interrupt must not leave a class half written\n",
+        "    kind.traits = traits\n",
+        ("definitions",),
+    ),
+)
+
+ON_SPARK = (
+    Mutant(
+        "the driver adds what it should subtract",
+        "into[key] = into.get(key, 0) + sign * {times}",
+        "into[key] = into.get(key, 0) + {times}",
+        ("warehouse",),
+        spark=True,
+    ),
+)
+
+MUTANTS = (*DELTAS, *STATES, *TRANSACTIONS, *ASSUMPTIONS, *FAULTS, *VALUES, *RECENT, *ON_SPARK)

@@ -86,7 +86,11 @@ class Drawn:
 
     def readable(self) -> Table:
         """The table as queries may see it."""
-        return Table(self.name, [(n, k) for n, k in self.kinds.items() if n != UNREAD], keyed=self.keyed)
+        return Table(
+            self.name,
+            [(n, k) for n, k in self.kinds.items() if not n.startswith((UNREAD, "added"))],
+            keyed=self.keyed,
+        )
 
 
 class History:
@@ -273,10 +277,13 @@ class History:
         if row is None:
             return self.make(("insert", table.name, [self.row(table)]))
         full = table.plain.rows.total() > MANY
-        kinds = ("insert", "insert", "delete", "update", "update", "replace", "update sql")
+        kinds = ("insert", "insert", "delete", "update", "update", "replace", "update sql", "upsert")
         match self.c.pick(("delete", "delete", "update", "delete sql") if full else kinds):
             case "insert":
-                return self.make((self.c.pick(("insert", "insert sql")), table.name, [self.row(table)]))
+                how = self.c.pick(("insert", "insert sql", "insert arrow"))
+                return self.make((how, table.name, [self.row(table)]))
+            case "upsert":
+                return self.upsert(table) if table.keyed else None
             case "delete":
                 return None if self.referred_to(table, row) else self.make(("delete", table.name, row))
             case "update":
@@ -287,12 +294,68 @@ class History:
             case "update sql":
                 by = self.c.pick(list(table.kinds))
                 values = self.some_values(table, [n for n in table.kinds if n != "k"])
-                return self.make(("update sql", table.name, by, row[table.plain.columns.index(by)], values))
+                how = self.c.pick(("update sql", "update by"))
+                return self.make((how, table.name, by, row[table.plain.columns.index(by)], values))
             case _:
                 if table.children:
                     return None
                 by = self.c.pick(list(table.kinds))
-                return self.make(("delete sql", table.name, by, row[table.plain.columns.index(by)]))
+                how = self.c.pick(("delete sql", "delete by"))
+                return self.make((how, table.name, by, row[table.plain.columns.index(by)]))
+
+    def upsert(self, table: Drawn) -> Statement:
+        """Rows of which some have keys that are there, and what is done with those."""
+        rows: dict[Any, Row] = {}
+        for _ in range(self.c.number(1, 3)):
+            present = self.present(table)
+            key = present[0] if present is not None and self.c.chance(60) else None
+            row = self.row(table, key)
+            rows[row[0]] = row
+        how = self.c.pick(("update", "update", "nothing", "replace", "method"))
+        others = [n for n in table.kinds if n != "k"]
+        columns = sorted({self.c.pick(others) for _ in range(self.c.number(1, 3))})
+        return self.make(("upsert", table.name, list(rows.values()), how, columns))
+
+    def alter(self) -> None:
+        """Alters a table that refers to nothing: its last column is not a reference."""
+        free = [t for t in self.tables if t.parent is None and t.plain.columns == tuple(t.kinds)]
+        if not free:
+            return
+        table = self.c.pick(free)
+        self.names += 1
+        unread = [n for n in table.kinds if n.startswith((UNREAD, "added"))]
+        what = self.c.pick(("add", "add", "drop", "rename")) if unread else "add"
+        column = f"added{self.names}" if what == "add" else self.c.pick(unread)
+        value = {"add": self.c.pick((None, 7)), "rename": f"{UNREAD}{self.names}"}.get(what)
+        if table.children and what != "add":
+            return
+        if what == "add":
+            table.kinds[column] = "INT"
+        elif what == "drop":
+            del table.kinds[column]
+        else:
+            table.kinds = {value if n == column else n: k for n, k in table.kinds.items()}
+        table.plain.alter(what, column, value)
+        self.steps.append(("alter", table.name, what, column, value))
+
+    def index(self) -> None:
+        table = self.c.pick(self.tables)
+        self.names += 1
+        columns = sorted({self.c.pick(list(table.kinds)) for _ in range(self.c.number(1, 2))})
+        if not any(n.startswith((UNREAD, "added")) for n in columns):  # such a column may be dropped
+            self.steps.append(("index", f"i{self.names}", table.name, columns))
+
+    def look_up(self) -> None:
+        """Reads by the column of an index, or by any."""
+        indexed = [(s[2], s[3][0]) for s in self.steps if s[0] == "index"]
+        if indexed and self.c.chance(80):
+            name, column = self.c.pick(indexed)
+        else:
+            table = self.c.pick(self.tables)
+            name, column = table.name, self.c.pick(list(table.kinds))
+        kind = next(t.kinds[column] for t in self.tables if t.name == name)
+        value = self.c.pick([v for v in DOMAINS[kind] if v is not None])
+        self.steps.append(("lookup", name, column, value))
 
     def update(self, table: Drawn, row: Row, columns: list[str]) -> Statement:
         values = self.some_values(table, columns)
@@ -361,7 +424,7 @@ class History:
                 table.plain.add(row, times)
             for row in rows:
                 table.plain.add(row, -1)
-            drawn.append(self.make(("insert", table.name, rows)))
+            drawn.append(self.make((self.c.pick(("insert", "insert arrow", "insert sql")), table.name, rows)))
         other = self.c.pick(self.tables)
         if other is not table and not other.children and self.c.chance(50):
             gone = [r for r in other.plain.rows if self.c.chance(50)]
@@ -425,6 +488,9 @@ def history(seed: int, transactions: int) -> list[Step]:
     """Returns the history of a seed: views before the data, in the middle and late."""
     c = Seeded(seed)
     drawn = History(c)
+    kept = c.chance(12)
+    if kept:
+        drawn.steps.insert(0, ("file", seed))
     for _ in range(c.number(0, 2)):
         drawn.view()
     for _ in range(c.number(1, 6)):
@@ -440,6 +506,14 @@ def history(seed: int, transactions: int) -> list[Step]:
             drawn.change(aimed=0 < calm == i)
         if c.chance(10):
             drawn.read()
+        if c.chance(3):
+            drawn.index()
+        if c.chance(8):
+            drawn.look_up()
+        if c.chance(2):
+            drawn.alter()
+        if kept and c.chance(3):
+            drawn.steps.append(("reopen",))
         if i == transactions // 2 and c.chance(40):
             drawn.view()
     return drawn.steps

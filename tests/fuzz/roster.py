@@ -14,11 +14,14 @@ CAMPAIGNS = (
     "views",
     "objects",
     "plans",
+    "windows",
     "assumptions",
     "object_assumptions",
     "matrix",
     "faults",
     "interrupts",
+    "durable",
+    "definitions",
     "hostile",
     "damage",
     "disks",
@@ -26,7 +29,7 @@ CAMPAIGNS = (
     "warehouse",
 )
 
-SHARES = {"views": 3.0, "objects": 2.0, "faults": 2.0, "matrix": 2.0}
+SHARES = {"views": 3.0, "objects": 2.0, "faults": 2.0, "matrix": 2.0, "warehouse": 3.0}
 """How much of the time a campaign gets, where it is not 1."""
 
 

@@ -19,11 +19,16 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.found import FOUND, save
+from tests.fuzz.matrix.cells import count_blocks
 from tests.fuzz.report import Report
 from tests.fuzz.roster import SHARES
 from tests.fuzz.workers import Worker
 
 PROCESSES = 2
+GRACE = 60.0
+"""Seconds after the end for which scenarios that have begun may go on."""
+WHOLE = 600.0
+"""A run of so many seconds draws every cell of the matrix."""
 MOST_SAVED = 5
 """So many differences of one campaign are written down; they often have one cause."""
 
@@ -38,6 +43,13 @@ class Turn:
     left: int | None
     seconds: float = 0.0
     running: int = 0
+    least: int = 0
+    """So many scenarios make the campaign complete; a long run does them, whatever its share."""
+    given: int = 0
+
+    def is_behind(self, elapsed: float) -> bool:
+        """Whether it would not become complete if it went on like this; `elapsed` is a part of the time of the run."""
+        return self.given < min(self.least, self.least * elapsed * 1.2)
 
     def used(self) -> float:
         # A scenario that runs counts a little, so that two processes do not pick the same campaign at the start.
@@ -63,6 +75,8 @@ class Run:
             c.name: Turn(c.name, SHARES.get(c.name, 1.0), self.first_seed, self.scenarios)
             for c in self.campaigns
         }
+        if self.seconds >= WHOLE and "matrix" in turns:
+            turns["matrix"].least = count_blocks()
         here = [turns[c.name] for c in self.campaigns if not c.needs_spark]
         there = [turns[c.name] for c in self.campaigns if c.needs_spark]
         pools = [(Worker(False), here) for _ in range(self.processes if here else 0)]
@@ -75,14 +89,13 @@ class Run:
             for worker, _ in pools:
                 worker.stop()
         finally:
-            for worker, _ in pools:
-                worker.finish()
+            finish_all([worker for worker, _ in pools])
         return self.report
 
     def run(self, pools: list[tuple[Worker, list[Turn]]], turns: dict[str, Turn]) -> None:
         end = monotonic() + self.seconds
         for worker, choices in pools:
-            give(worker, choices, end)
+            give(worker, choices, end, self.seconds)
         while busy := [worker for worker, _ in pools if worker.task is not None]:
             wait([w.connection for w in busy], timeout=0.5)
             for worker, choices in pools:
@@ -94,7 +107,9 @@ class Run:
                 self.report.add(outcome)
                 if outcome.message:
                     self.tell(outcome.campaign, outcome.seed)
-                give(worker, choices, end)
+                give(worker, choices, end, self.seconds)
+            if monotonic() > end + GRACE:
+                break  # what still runs is stopped: it counts for nothing
             self.show()
 
     def tell(self, name: str, seed: int) -> None:
@@ -128,12 +143,25 @@ class Run:
         self.bar.update(self.task, completed=done, description=self.report.line())
 
 
-def give(worker: Worker, choices: list[Turn], end: float) -> None:
-    """Starts the next scenario on the process, if there is time for one."""
+def finish_all(workers: Sequence[Worker]) -> None:
+    """Ends all processes; a second Ctrl-C ends them at once."""
+    try:
+        for worker in workers:
+            worker.finish()
+    except KeyboardInterrupt:
+        for worker in workers:
+            worker.stop()
+
+
+def give(worker: Worker, choices: list[Turn], end: float, seconds: float = 1.0) -> None:
+    """Starts the next scenario on the process, if there is time for one. The run takes so many seconds."""
     open_turns = [t for t in choices if t.left is None or t.left > 0]
-    if monotonic() >= end or not open_turns:
+    left = end - monotonic()
+    if left <= 0 or not open_turns:
         return
-    turn = min(open_turns, key=Turn.used)
+    behind = [t for t in open_turns if t.is_behind(1 - left / seconds)]
+    turn = min(behind or open_turns, key=Turn.used)
+    turn.given += 1
     worker.start(turn.name, turn.seed)
     turn.seed += 1
     turn.running += 1

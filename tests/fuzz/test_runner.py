@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,3 +116,34 @@ def test_a_report_adds_up() -> None:
     assert report.total().differences == 1
     assert "5 transactions, 2 views" in report.line()
     assert report.table().row_count == 2
+
+
+def test_an_interrupt_ends_a_run_and_prints_its_table(tmp_path: Path) -> None:
+    """Also where a shell has started it with interrupts ignored."""
+    command = [
+        sys.executable,
+        "-u",
+        "-m",
+        "tests.fuzz",
+        "--no-spark",
+        "--campaign",
+        "plans",
+        "--minutes",
+        "5",
+    ]
+    ignoring = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *command]
+    with subprocess.Popen(
+        ignoring,
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as run:
+        assert run.stdout is not None
+        assert "first seed" in run.stdout.readline()
+        time.sleep(1)
+        run.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        said, _ = run.communicate(timeout=60)
+    assert time.monotonic() - begin < 30
+    assert "Compared with independent oracles" in said and "interrupted" in said

@@ -57,8 +57,11 @@ def serve(connection: Connection, spark: bool) -> None:
     os.environ.setdefault("EVERCURRENT_CHECK_PLANS", "1")
     session = None
     if spark:
+        from pyspark.logger import PySparkLogger
+
         from tests.spark_session import small_session
 
+        PySparkLogger.getLogger("SQLQueryContextLogger").setLevel("CRITICAL")  # refusals are expected
         session = small_session("evercurrent-fuzz")
     with contextlib.suppress(EOFError, BrokenPipeError):
         while (task := connection.recv()) is not None:

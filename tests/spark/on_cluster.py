@@ -1,6 +1,7 @@
 """A batch on a real standalone cluster, while one of its executors is killed. A process of its own: one JVM, one context.
 
-Run as `python -m tests.spark.on_cluster FOLDER`; prints what happened as JSON.
+Run as `python -m tests.spark.on_cluster FOLDER [KILLS]`; prints what happened as JSON. After the batch by jobs come batches by
+tasks until so many executors have been killed, each in the middle of one.
 """
 
 from __future__ import annotations
@@ -13,12 +14,17 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyspark
 
+from evercurrent.engine.spark import engine
+from evercurrent.engine.spark.intake import frames
 from evercurrent.engine.spark.private_session import local_session
+from evercurrent.warehouse.changes import apply
 from evercurrent.warehouse.database import Warehouse
 
 ROWS = 40_000
@@ -58,7 +64,7 @@ def executors(driver: int) -> list[int]:
     return found
 
 
-def main(folder: Path) -> dict[str, Any]:
+def main(folder: Path, kills: int) -> dict[str, Any]:
     port, driver = free_port(), free_port()
     address = f"spark://127.0.0.1:{port}"
     daemons = [
@@ -87,14 +93,59 @@ def main(folder: Path) -> dict[str, Any]:
             arguments = ["--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--work-dir", str(work)]
             web = ["--webui-port", str(free_port())]
             daemons.append(started(folder, "worker.Worker", *arguments, *web, address))
-        return work_on(address, driver, folder)
+        return work_on(address, driver, folder, kills)
     finally:
         for daemon in daemons:
             os.killpg(daemon.pid, signal.SIGKILL)
             daemon.wait()
 
 
-def work_on(address: str, driver: int, folder: Path) -> dict[str, Any]:
+@contextmanager
+def dying_executor(spark: Any, driver: int, killed: list[int]) -> Iterator[None]:
+    """While a batch runs, an executor is killed as soon as tasks are under way."""
+    over = threading.Event()
+
+    def kill() -> None:
+        tracker = spark.sparkContext.statusTracker()
+        while not over.is_set():
+            stages = [tracker.getStageInfo(i) for i in tracker.getActiveStageIds()]
+            if any(s is not None and s.numActiveTasks for s in stages) and executors(driver):
+                victim = executors(driver)[0]
+                os.kill(victim, signal.SIGKILL)
+                killed.append(victim)
+                return
+            time.sleep(0.02)
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    try:
+        yield
+    finally:
+        over.set()
+        killer.join(5)
+
+
+def replaced(spark: Any, number: int) -> Any:
+    """A batch that gives every row of `t` another number: a deletion and an insertion for each."""
+    old, new = value_of(number - 1), value_of(number)
+    key = ("id", "CAST(id % 5 AS INT) AS k")
+    rows = spark.range(0, ROWS, numPartitions=4)
+    gone = rows.selectExpr(*key, f"CAST({old} AS INT) AS x", "'delete' AS _change_type")
+    return gone.unionAll(rows.selectExpr(*key, f"CAST({new} AS INT) AS x", "'insert' AS _change_type"))
+
+
+def value_of(number: int) -> str:
+    return f"(id + {number} * 7) % 100"
+
+
+def expected(number: int) -> list[tuple[str, int, int]]:
+    """The rows of the view after so many batches."""
+    names = ((1, "one"), (2, "two"), (3, "three"))
+    sums = {name: sum((i + number * 7) % 100 for i in range(k, ROWS, 5)) for k, name in names}
+    return sorted((name, ROWS // 5, total) for name, total in sums.items())
+
+
+def work_on(address: str, driver: int, folder: Path, kills: int) -> dict[str, Any]:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     spark = local_session(
         address,
@@ -118,25 +169,23 @@ def work_on(address: str, driver: int, folder: Path) -> dict[str, Any]:
     db._core.engine.strategy = "spark"
     columns = ("id", "CAST(id % 5 AS INT) AS k", "CAST(id % 100 AS INT) AS x", "'insert' AS _change_type")
     many = spark.range(0, ROWS, numPartitions=4).selectExpr(*columns)
-    killed: list[int] = []
-
-    def kill() -> None:
-        """Kill an executor as soon as the batch has tasks under way."""
-        tracker = spark.sparkContext.statusTracker()
-        while not killed:
-            stages = [tracker.getStageInfo(i) for i in tracker.getActiveStageIds()]
-            if any(s is not None and s.numActiveTasks for s in stages) and executors(driver):
-                victim = executors(driver)[0]
-                os.kill(victim, signal.SIGKILL)
-                killed.append(victim)
-            time.sleep(0.02)
-
     before = executors(driver)
-    killer = threading.Thread(target=kill, daemon=True)
-    killer.start()
-    run = db.apply({"t": many}, batch="bulk")
-    killer.join(5)
+    killed: list[int] = []
+    with dying_executor(spark, driver, killed):
+        run = db.apply({"t": many}, batch="bulk")
     again = db.apply({"t": many}, batch="bulk")
+    db._core.engine.strategy = "tasks"
+    engine.FORCED_SLICE = 20_000
+    frames.SMALL_ROWS = apply.SMALL_ROWS = 1_000  # executors take the changes in
+    notes: set[str] = set()
+    for number in range(1, kills + 1):
+        while len(executors(driver)) < 2:
+            time.sleep(0.1)  # the worker starts another one
+        changes = replaced(spark, number)
+        with dying_executor(spark, driver, killed):
+            notes.update(db.apply({"t": changes}, batch=f"replaced {number}").notes)
+        assert db.apply({"t": changes}, batch=f"replaced {number}").repeated
+        assert sorted(db.view("v").rows()) == expected(number), f"after batch {number}"
     return {
         "executors": len(before),
         "killed": len(killed),
@@ -146,9 +195,10 @@ def work_on(address: str, driver: int, folder: Path) -> dict[str, Any]:
         "rows": len(db.table("t")),
         "view": sorted(db.view("v").rows()),
         "verified": bool(db.verify()),
+        "notes": sorted(notes),
         "master": spark.sparkContext.master,
     }
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(Path(sys.argv[1]))))
+    print(json.dumps(main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)))

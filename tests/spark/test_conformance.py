@@ -1,4 +1,4 @@
-"""The conformance cases on a warehouse: all of them by the driver alone, some by Spark.
+"""The conformance cases on a warehouse: all of them by the driver alone, some by Spark. By tasks: `unit/warehouse/test_by_tasks.py`.
 
 Cases over the same tables, rows and steps are views of one warehouse: one transaction moves all of them, as it would in a
 real one.

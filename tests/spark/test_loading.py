@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet
@@ -13,9 +12,9 @@ import evercurrent as ec
 from evercurrent.engine.spark import engine
 from evercurrent.engine.spark.jobs import fill
 from evercurrent.engine.spark.jobs.fill import mostly_distinct
-from evercurrent.engine.spark.storage import mapped_copy, segments
+from evercurrent.engine.spark.storage import segments
+from evercurrent.engine.spark.tasks import sorted_frames
 from evercurrent.warehouse.database import Warehouse
-from evercurrent.warehouse.maintenance import fill_stores
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,13 +64,13 @@ def test_files_are_sorted_and_views_are_filled_over_them(
         read = pyarrow.parquet.read_table(db._core.engine.folder.path(file), columns=["c0", "c1"])
         keys += zip(*(c.to_pylist() for c in read.columns), strict=True)
     assert keys == sorted(keys) and len(set(keys)) == ROWS
-    copies = [db._core.engine.folder.copy(file) for file in segment.files]
-    assert all(c is not None and c.sorted == "c0" and c.names == {"c0", "c1", "w", "h"} for c in copies)
+    names = pyarrow.parquet.read_schema(db._core.engine.folder.path(segment.files[0])).names
+    assert names == ["c0", "c1", "c2", "c3", "w", "h"]
     # A recent segment that takes rows of the base away: views are filled from both as they are.
     db.execute("UPDATE line SET price = 5000, kind = NULL WHERE o < 3")
     for module in (engine, segments):
         monkeypatch.setattr(module, "LARGE_ROWS", 1000)
-    monkeypatch.setattr(fill_stores, "DRIVER_ENTRIES", 1000)
+    monkeypatch.setattr(engine, "DRIVER_ENTRIES", 1000)
     db.execute(
         """
         CREATE VIEW heads AS SELECT o, price FROM line WHERE n = 0;
@@ -97,7 +96,7 @@ def test_rows_are_added_up_before_or_after_they_travel(
         monkeypatch.setattr(module, "LARGE_ROWS", 1000)
     monkeypatch.setattr(segments, "SORTED_ROWS", 1000)
     monkeypatch.setattr(fill, "SAMPLE", sample)
-    monkeypatch.setattr(fill_stores, "DRIVER_ENTRIES", 1000)
+    monkeypatch.setattr(engine, "DRIVER_ENTRIES", 1000)
     answers: dict[tuple[str, ...], bool] = {}
 
     def told(frame: Any, keys: Any, rows: float) -> bool:
@@ -120,14 +119,10 @@ def test_the_driver_writes_copies_where_executors_cannot(
 ) -> None:
     """As where this package is installed on the driver alone."""
 
-    def copy(path: str, names: Any, order: str, of: str) -> None:
-        from pyspark import TaskContext
+    def missing(*_: Any) -> Any:
+        raise ModuleNotFoundError("No module named 'evercurrent'")
 
-        if TaskContext.get() is not None:
-            raise ModuleNotFoundError("No module named 'evercurrent'")
-        mapped_copy.copy(path, names, order, of)
-
-    monkeypatch.setattr(segments, "mapped_copy", SimpleNamespace(copy=copy))
+    monkeypatch.setattr(sorted_frames, "write_rows", missing)
     folder = db._core.engine.folder
     assert folder.shared_work
     db.apply({"line": parquet(spark, tmp_path / "lines")})

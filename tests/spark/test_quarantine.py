@@ -15,7 +15,7 @@ from evercurrent.data.zset import ZSet
 from evercurrent.engine.spark.storage.entry_reader import TooLarge
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.changes import assertion_trials
-from evercurrent.warehouse.changes.apply import refusing_assertions, touched_rows
+from evercurrent.warehouse.changes.apply import find_touched_rows, refuse_assertions
 from evercurrent.warehouse.changes.constraints import validate_rows
 from evercurrent.warehouse.changes.quarantine import split_batch
 from evercurrent.warehouse.database import Warehouse
@@ -155,7 +155,7 @@ def test_where_the_blame_is_not_found_all_is_refused(db: Warehouse, monkeypatch:
         db.apply(feed, on_violation="quarantine")
     assert refused.value.constraint == "few" and refused.value.count == 1
     assert table(db, "orders") == before and set_aside(db) == []
-    with pytest.raises(ec.ConstraintError, match="as a whole"), refusing_assertions(db._core):
+    with pytest.raises(ec.ConstraintError, match="as a whole"), refuse_assertions(db._core):
         db.apply(feed)  # as large batches are
 
 
@@ -234,10 +234,10 @@ def test_what_the_driver_cannot_hold_is_judged_by_spark(
 
     monkeypatch.setattr(core.engine, "find", too_many)
     ann, cyd = (1, "Ann", "a@x"), (3, "Cyd", None)
-    validate_rows(core, {"cust": ZSet([(cyd, -1)])}, touched_rows(core))  # nobody refers to it
+    validate_rows(core, {"cust": ZSet([(cyd, -1)])}, find_touched_rows(core))  # nobody refers to it
     gone = {"cust": ZSet([(ann, -1), (cyd, -1)])}
     with pytest.raises(ec.ConstraintError, match="orders_fk_1"):
-        validate_rows(core, gone, touched_rows(core))
-    split = split_batch(core, gone, touched_rows(core))
+        validate_rows(core, gone, find_touched_rows(core))
+    split = split_batch(core, gone, find_touched_rows(core))
     assert [(a.row, a.constraint) for a in split.asides] == [(ann, "orders_fk_1")]
     assert core.engine.rows(Store((split.segments["cust"],)), core.table_types("cust")) == [(cyd, -1)]

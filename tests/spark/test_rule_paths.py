@@ -64,9 +64,9 @@ def test_rows_columns_and_jobs_agree_on_every_rule(core: Core) -> None:
             first = next(find_violations(partial.stores, core.rules, deltas), None)
             compare_errors(core, deltas, first)
         if set(deltas) <= {"parent", "child"}:
-            assert columns.satisfy_rules(core, {k: as_arrow(core, k, d) for k, d in deltas.items()}) == (
-                not verdict
-            ), deltas
+            assert columns.satisfy_rules(
+                core.engine, core.present, {k: as_arrow(core, k, d) for k, d in deltas.items()}
+            ) == (not verdict), deltas
     assert {"UniqueKey", "References", "Unreferenced", "RowExists"} <= set(violated)
 
 
@@ -88,10 +88,10 @@ def compare_jobs(core: Core, deltas: Mapping[str, ZSet], verdict: Verdict) -> No
 def compare_errors(core: Core, deltas: Mapping[str, ZSet], first: Violation | None) -> None:
     """Spark's jobs raise what rows raise; only which of several rows is shown first can differ."""
     if first is None:
-        return bulk.validate(core, write_segments(core, deltas))
+        return bulk.validate(core.engine, core.present, write_segments(core, deltas))
     expected = constraint_error(first.rule, first.rows)
     with pytest.raises(ConstraintError) as refused:
-        bulk.validate(core, write_segments(core, deltas))
+        bulk.validate(core.engine, core.present, write_segments(core, deltas))
     error = refused.value
     assert (error.constraint, error.count, error.hint) == (expected.constraint, expected.count, expected.hint)
     shown = give_rows(first.rule.table.fields, first.rows)

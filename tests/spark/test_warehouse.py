@@ -186,7 +186,7 @@ def test_compaction_and_vacuum_change_no_row(spark: SparkSession, path: Path) ->
     before = {v: rows(db, v) for v in db.views}
     files = len(db._core.engine.folder.data_files())
     db.compact()
-    freed = db.vacuum(keep=2)
+    freed = db.vacuum(keep=2, hours=0)
     assert freed > 0 and len(db._core.engine.folder.data_files()) < files
     assert {v: rows(db, v) for v in db.views} == before
     reopened = ec.connect(spark=spark, path=path)
@@ -237,7 +237,7 @@ def test_large_changes_are_taken_in_and_judged_by_spark(spark: SparkSession, pat
 
 @pytest.mark.usefixtures("small_driver")
 def test_large_arrow_tables_are_taken_in_by_columns(spark: SparkSession, path: Path) -> None:
-    """The driver takes them in; the cluster works them off."""
+    """The driver takes them in; tasks update the views, here in the driver's process because there are few rows."""
     db = opened(spark, path)
     table = spark.range(100, 13_100).selectExpr(
         "id", "1 + id % 3 AS customer", "CAST(1 AS DECIMAL(12,2)) AS total", "DATE'2024-05-01' AS placed"
@@ -245,7 +245,7 @@ def test_large_arrow_tables_are_taken_in_by_columns(spark: SparkSession, path: P
     come = table.toArrow()
     feed = come.append_column("_change_type", pyarrow.array(["insert"] * come.num_rows))
     run = db.apply({"orders": feed})
-    assert run.jobs > 0 and run.rows_in == {"orders": 13_000} and "intake" not in run.steps
+    assert "updated by tasks" in str(run) and run.rows_in == {"orders": 13_000} and "intake" not in run.steps
     with pytest.raises(ec.ConstraintError) as caught:
         db.apply({"orders": feed})
     assert caught.value.constraint == "orders_pk" and caught.value.count == 26_000  # with the holders
@@ -266,8 +266,8 @@ def test_hostile_names_are_data(spark: SparkSession, path: Path) -> None:
 
 
 def test_what_is_missing_is_refused_by_name(spark: SparkSession) -> None:
-    with pytest.raises(ec.UnsupportedError, match="s3"):
-        ec.connect(spark=spark, path="s3://bucket/warehouse")
+    with pytest.raises(ec.StorageError, match="hdfs://host/warehouse"):
+        ec.connect(spark=spark, path="hdfs://host/warehouse")
 
 
 @pytest.mark.parametrize("strategy", ["driver", "spark"])

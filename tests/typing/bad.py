@@ -32,3 +32,14 @@ students.union_all(council)  # wrong: arg-type
 students.where(lambda s, c: s.age > 3)  # wrong: arg-type
 students.where(lambda s: s.name + 3 == "x")  # wrong: operator
 db.view("v", students).objects()[0].role  # wrong: attr-defined
+
+
+class Part(ec.Entity):
+    name: str
+    cost: int = 0
+
+
+Part(nam="bolt")  # wrong: call-arg
+Part(name=3)  # wrong: arg-type
+Part(name="bolt").price  # wrong: attr-defined
+db.execute("SELECT 1", 3)  # wrong: arg-type

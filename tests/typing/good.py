@@ -58,3 +58,34 @@ reach = ec.recursive(
         r.join(edges, lambda a, b: a.dst == b.src).select(lambda a, b: Edge(a.src, b.dst))
     )
 )
+
+
+class Part(ec.Entity, extent="Parts", key="name"):
+    name: str
+    cost: int = 0
+    made_of: set[Part] = ec.empty()
+
+
+db.declare(Part)
+bolt = Part(name="bolt", cost=2)
+assert_type(bolt, Part)
+assert_type(bolt.name, str)
+car = Part(name="car", made_of={bolt})
+
+
+def either(which: ec.AnyDatabase) -> int:
+    assert_type(which.table_of(Student), ec.TableOf[Student])
+    which["spend"].to_pandas()
+    return which.execute("DELETE FROM t WHERE id = ?", [1]).count
+
+
+def both(spark: object) -> int:
+    with ec.connect() as own:
+        return either(own) + either(ec.connect(spark=spark, path="warehouse"))
+
+
+async def follow() -> None:
+    async with db.transaction():
+        students.insert(Student("Ann", None, 3))
+    async for change in db.view("adults").changes():
+        print(change.updated)

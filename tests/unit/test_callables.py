@@ -50,8 +50,10 @@ def database() -> Any:
 @pytest.mark.parametrize("when", ("before", "after"))
 def test_coroutine_functions_are_refused(callback: Any, when: Any) -> None:
     db = database()
+    awaited = when == "after" and callback is not generator
+    why = "needs a running event loop" if awaited else "coroutine function; calls of it would not be awaited"
     for handle in (db.table("t"), db.view("v"), db.extent("Things"), db.table_of("t")):
-        with pytest.raises(ec.QueryError, match="coroutine function; calls of it would not be awaited"):
+        with pytest.raises(ec.QueryError, match=why):
             handle.subscribe(callback, when=when)
     assert not db._session.subscribers.watched
     assert db.views == ["v"]

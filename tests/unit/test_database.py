@@ -496,6 +496,8 @@ def test_the_trusted_feed_moves_views_and_rows(db: ec.Database) -> None:
 
 def test_stats_say_what_is_kept_for_whom(db: ec.Database) -> None:
     stats = db.stats()
+    assert [s.label for s in stats.sizes if s.label.startswith("orders")], stats
+    assert all(s.label in str(stats) for s in stats.sizes if s.kind == "state")
     tables = {s.name: s.entries for s in stats.sizes if s.kind == "table"}
     assert tables == {"customers": 2, "orders": 3, "log": 0}
     assert stats.of("spend")
@@ -520,8 +522,8 @@ def test_verify_finds_both_kinds_of_difference(db: ec.Database) -> None:
     del db._session.stores["orders"].rows[10]
     report = db.verify(["n"])
     assert not report
-    assert report.differing()[0].missing == [(2,)]
-    assert report.differing()[0].unexpected == [(3,)]
+    assert report.differing[0].missing == [(2,)]
+    assert report.differing[0].unexpected == [(3,)]
     assert "missing     (2,)" in str(report)
 
 
@@ -544,9 +546,9 @@ def test_threads_take_turns(db: ec.Database) -> None:
     state(db)
 
 
-def test_a_path_alone_is_not_enough_for_spark() -> None:
+def test_a_session_alone_is_not_enough_for_spark() -> None:
     with pytest.raises(ec.QueryError, match="both a session and a path") as caught:
-        ec.connect(path="warehouse/")
+        ec.connect(spark=object())
     assert "spark=spark" in str(caught.value)
 
 

@@ -278,3 +278,14 @@ def test_a_diamond_moves_once() -> None:
     db.table("t").insert([(1,), (2,)])
     db.table("t").insert((3,))
     assert heard == [([(None,)], [(0,)])]
+
+
+def test_a_new_table_leaves_what_reads_the_others_as_it_is() -> None:
+    """Otherwise the n-th table costs as much as all before it."""
+    db = ec.connect()
+    db.execute("CREATE TABLE a (id INT PRIMARY KEY)")
+    reader, rules = db._session.readers["a"], db._session.rules["a"]
+    db.execute("CREATE TABLE b (id INT PRIMARY KEY)")
+    assert db._session.readers["a"] is reader and db._session.rules["a"] is rules
+    db.execute("CREATE OR REPLACE TABLE a (id INT PRIMARY KEY, n INT NOT NULL)")
+    assert db._session.readers["a"] is not reader and db._session.rules["a"] is not rules

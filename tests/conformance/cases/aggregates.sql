@@ -63,6 +63,14 @@ SELECT g, quantile_cont(x, 0.5) AS p FROM m GROUP BY g
 SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY i) AS p FROM m GROUP BY g
 --! duckdb
 SELECT g, quantile_disc(i, 0.5) AS p FROM m GROUP BY g
+--! case percentile_approx
+SELECT g, percentile_approx(i, 0.5) AS p, approx_percentile(day, 0.25, 100) AS q FROM m GROUP BY g
+--! duckdb
+SELECT g, quantile_disc(i, 0.5) AS p, quantile_disc(day, 0.25) AS q FROM m GROUP BY g
+--! case try_sum_try_avg
+SELECT g, try_sum(i) AS s, try_avg(d) AS a, try_sum(x) AS sx FROM m GROUP BY g
+--! duckdb
+SELECT g, SUM(i) AS s, AVG(d) AS a, SUM(x) AS sx FROM m GROUP BY g
 --! case min_by_max_by
 SELECT g, min_by(id, i * 100 + id) AS low, max_by(id, i * 100 + id) AS high FROM m GROUP BY g
 --! case min_by_null_value

@@ -53,3 +53,9 @@ SELECT id, '0.0', '0.0' FROM f WHERE x = 0
 SELECT CAST(x AS STRING) AS s FROM (SELECT x FROM f WHERE x = 0 UNION SELECT -x FROM f WHERE x = 0) AS z
 --! duckdb
 SELECT DISTINCT '0.0' FROM f WHERE x = 0
+--! case inequality_with_nan
+SELECT COUNT(*) AS n FROM f a JOIN f b ON a.x < b.x
+--! case inequality_with_nan_included
+SELECT a.g, COUNT(*) AS n FROM f a JOIN f b ON a.x >= b.x GROUP BY a.g
+--! case products_of_floats
+SELECT a.g, SUM(a.x * b.x) AS p, SUM(b.x) AS s FROM f a JOIN f b ON a.g = b.g GROUP BY a.g

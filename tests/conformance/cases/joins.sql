@@ -17,6 +17,22 @@ SELECT r.a, s.c FROM r JOIN s ON r.b = s.b AND r.a < s.c - 8
 SELECT r.a, r.b, s.b AS sb, s.c FROM r JOIN s ON r.b < s.b
 --! case band
 SELECT r.a, s.b FROM r JOIN s ON s.b BETWEEN r.a - 1 AND r.a + 1
+--! case inequality_sums
+SELECT COUNT(*) AS n, SUM(s.c) AS x, SUM(r.a * s.c) AS y, SUM(r.a) AS z FROM r JOIN s ON r.b < s.b
+--! case inequality_sums_by_key
+SELECT r.a, COUNT(*) AS n, SUM(s.c) AS x FROM r JOIN s ON r.b = s.b AND s.c > r.a + 9 GROUP BY r.a
+--! case inequality_sums_three
+SELECT COUNT(*) AS n, SUM(r.a * t.c) AS x FROM r JOIN s ON r.b >= s.b JOIN t ON s.c = t.c
+--! case band_sums
+SELECT COUNT(*) AS n, SUM(s.c) AS x FROM r JOIN s ON s.b BETWEEN r.a - 1 AND r.a + 1
+--! case band_that_is_empty
+SELECT COUNT(*) AS n, SUM(s.c) AS x FROM r JOIN s ON s.b > r.a AND s.b < r.b
+--! case thresholds_that_move
+SELECT COUNT(*) AS n, SUM(s.c - r.a) AS x FROM r, s WHERE r.a * 3 > (SELECT SUM(a) FROM r) AND s.c > (SELECT AVG(c) FROM s)
+--! case inequality_with_itself
+SELECT COUNT(*) AS n, SUM(x.a * y.a) AS z FROM r x JOIN r y ON x.b < y.b
+--! case inequality_with_itself_twice
+SELECT COUNT(*) AS n FROM r x JOIN r y ON x.b < y.b JOIN r z ON y.a <= z.a
 --! case inner_or
 SELECT r.a, r.b, s.b AS sb, s.c FROM r JOIN s ON r.a = s.b OR r.b = s.b
 --! case cross

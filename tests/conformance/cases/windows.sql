@@ -69,3 +69,11 @@ SELECT id, row_number() OVER (ORDER BY i DESC NULLS FIRST, id) AS n FROM m
 SELECT a.id, b.id AS other, row_number() OVER (PARTITION BY a.id ORDER BY b.id) AS n FROM m a JOIN m b ON a.g = b.g
 --! case min_max_running
 SELECT id, MIN(x) OVER (PARTITION BY g ORDER BY id) AS low, MAX(x) OVER (PARTITION BY g ORDER BY id) AS high FROM m
+--! case first_ranks
+SELECT id, g, n FROM (SELECT id, g, rank() OVER (PARTITION BY g ORDER BY i) AS n FROM m) AS q WHERE n <= 2
+--! case first_dense_ranks
+SELECT g, i FROM (SELECT g, i, dense_rank() OVER (ORDER BY i DESC NULLS LAST) AS n FROM m) AS q WHERE n < 3
+--! case second_rank
+SELECT id FROM (SELECT id, rank() OVER (PARTITION BY flag ORDER BY g) AS n FROM m) AS q WHERE n = 2
+--! case by_rank_with_limit
+SELECT id, rank() OVER (ORDER BY i NULLS LAST) AS n FROM m ORDER BY n, id LIMIT 3

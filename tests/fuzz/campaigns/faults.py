@@ -36,6 +36,24 @@ class Refused(Exception):
     """What a subscriber raises."""
 
 
+def in_other_thread(commit: Callable[[], object]) -> str:
+    """Commits something in another thread; returns what is wrong if that cannot be done."""
+    problems: list[BaseException] = []
+
+    def attempt() -> None:
+        try:
+            commit()
+        except BaseException as problem:
+            problems.append(problem)
+
+    thread = threading.Thread(target=attempt, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    if thread.is_alive():
+        return "the lock is held: another thread waits for ever"
+    return f"another thread cannot commit: {problems[0]!r}" if problems else ""
+
+
 class Listener:
     """A subscriber: notes what it is called with, and raises when it is told to."""
 
@@ -203,21 +221,8 @@ class Scenario:
 
     def _probe(self) -> None:
         """Another thread must be able to commit."""
-        problems: list[BaseException] = []
-
-        def commit() -> None:
-            try:
-                self.world.probe(self.db)
-            except BaseException as problem:
-                problems.append(problem)
-
-        thread = threading.Thread(target=commit, daemon=True)
-        thread.start()
-        thread.join(PATIENCE)
-        if thread.is_alive():
-            raise self._difference("the lock is held: another thread waits for ever")
-        if problems:
-            raise self._difference(f"another thread cannot commit: {problems[0]!r}") from problems[0]
+        if problem := in_other_thread(lambda: self.world.probe(self.db)):
+            raise self._difference(problem)
 
     def _check(self, when: str, found: Any) -> None:
         report = self.db.verify()

@@ -25,7 +25,7 @@ class Views:
         try:
             follow(steps, tally)
         except Exception as error:
-            short = shortened(steps, fails_like(error, follow), fixed=("table",))
+            short = shortened(steps, fails_like(error, follow), fixed=("file", "table"))
             raise Difference(str(error), script(short, str(error))) from error
 
 

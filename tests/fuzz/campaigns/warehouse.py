@@ -18,7 +18,7 @@ from tests.laws.queries import query
 from tests.laws.world import World
 
 POLICIES = ("full", "incremental", "auto")
-STRATEGIES = ("driver", "auto", "driver", "spark", "driver", "auto")
+STRATEGIES = ("driver", "auto", "driver", "driver", "spark", "driver", "auto", "driver", "driver")
 LETTERS = ("'", '"', "\\", "$", "{", "}", "%", "_", "\n", "é", "😀", "a", "-", ";", "`", "0", "${env:HOME}")
 KNOWN = {text: value for text, value in {**STRINGS, **OTHERS}.items() if "INTERVAL" not in text}
 
@@ -74,7 +74,7 @@ def history(seed: int, transactions: int) -> list[Step]:
 class OnWarehouse:
     name: str = "warehouse"
     needs_spark: bool = True
-    transactions: int = 8
+    transactions: int = 24
 
     def run(self, seed: int, tally: Tally) -> None:
         steps = history(seed, self.transactions)

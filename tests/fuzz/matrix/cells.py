@@ -56,10 +56,14 @@ def expected_cells() -> frozenset[Cell]:
     return frozenset(c for c in all_cells() if any(refusal(i, c[1]) is None for i in items()[c[0]]))
 
 
+def count_blocks() -> int:
+    """How many seeds in a row try all cells."""
+    return -(-len(all_cells()) // BLOCK)
+
+
 def block(seed: int) -> list[Cell]:
     """The cells of a seed: seeds that follow each other try all cells in turn."""
-    cells = all_cells()
-    blocks = -(-len(cells) // BLOCK)
+    cells, blocks = all_cells(), count_blocks()
     # A stride without a common divisor: a few seeds already see every position.
     at = seed * _stride(blocks) % blocks
     return list(cells[at * BLOCK : (at + 1) * BLOCK])

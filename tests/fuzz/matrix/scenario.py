@@ -297,7 +297,7 @@ def _compare(db: ec.Database, scenario: Scenario) -> None:
     for name, text, cells in scenario.views:
         view = session.view(name)
         expected = give_rows(
-            view.fields, reference(cast(Query, view.query), session.catalog, session.table_rows).inserted()
+            view.fields, reference(cast(Query, view.query), session.catalog, session.table_rows).insertions()
         )
         found = db.view(name).rows()
         ours, theirs = Counter(canonical_rows(found)), Counter(canonical_rows(expected))

@@ -11,7 +11,7 @@ from evercurrent.algebra.canonical import canonical
 from evercurrent.algebra.check import check
 from evercurrent.algebra.evaluate import evaluate
 from evercurrent.algebra.nodes import Join, Map, Scan, Select, Union, columns
-from evercurrent.algebra.nulls import rejects, required
+from evercurrent.algebra.nulls import find_required, rejects
 from evercurrent.algebra.show import show
 from evercurrent.algebra.walk import Names, names_of, nodes, relations_of, rename_apart, rewrite
 from evercurrent.data.types import BIGINT, INT, STRING
@@ -92,8 +92,8 @@ def test_check_refuses(plan: object) -> None:
 def test_what_conditions_say_of_nulls() -> None:
     both = call("and", call("gt", A, lit(1)), call("is_not_null", B))
     either = call("or", call("gt", A, lit(1)), call("eq", A, B))
-    assert required(both) == {"a", "b"}
-    assert required(either) == {"a"}
+    assert find_required(both) == {"a", "b"}
+    assert find_required(either) == {"a"}
     assert rejects(call("gt", call("coalesce", A, lit(0)), lit(0)), {"a"})
     assert not rejects(call("ge", call("coalesce", A, lit(0)), lit(0)), {"a"})
     assert not rejects(call("is_null", A), {"a"})

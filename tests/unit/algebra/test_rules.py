@@ -36,6 +36,10 @@ TELLING = {
         "SELECT a FROM t WHERE 1 = 2 UNION ALL SELECT b FROM u",
         "SELECT t.a, v.n FROM t JOIN (VALUES (1)) v(n) ON t.a = v.n",
     ],
+    "intersect_selections": [
+        "SELECT k, b FROM c WHERE b > 1 INTERSECT SELECT k, b FROM c WHERE o < 5",
+        "SELECT a FROM t WHERE a > 1 INTERSECT ALL SELECT a FROM t WHERE a < 5",
+    ],
     "merge_map": ["SELECT a + 1 AS n FROM t WHERE a NOT IN (SELECT a FROM u)"],
     "order_joins": [
         "SELECT p.s, c.b, t.g FROM p, t, c WHERE c.o = p.id AND t.a = c.b",
@@ -58,7 +62,10 @@ TELLING = {
         "SELECT a FROM (SELECT a FROM t UNION SELECT b FROM u) q WHERE a > 1",
     ],
     "rank_to_top": [
-        "SELECT a, b FROM (SELECT a, b, row_number() OVER (PARTITION BY a ORDER BY b) AS r FROM t) q WHERE r <= 2"
+        "SELECT a, b FROM (SELECT a, b, row_number() OVER (PARTITION BY a ORDER BY b) AS r FROM t) q WHERE r <= 2",
+        "SELECT a, b, r FROM (SELECT a, b, rank() OVER (PARTITION BY a ORDER BY b) AS r FROM t) q WHERE r <= 2",
+        "SELECT a FROM (SELECT a, rank() OVER (ORDER BY b) AS r, dense_rank() OVER (ORDER BY b) AS d FROM t) q WHERE d < 4",
+        "SELECT a, rank() OVER (ORDER BY b DESC) AS r FROM t ORDER BY r LIMIT 3",
     ],
     "reduce_aggregate": [
         "SELECT c.k FROM c JOIN p ON p.id = c.o WHERE p.s = 'x' AND c.b < "

@@ -66,7 +66,7 @@ class Pair:
         assert all(weight > 0 for _, weight in result.items())
         return [
             tuple(give_out(f.type, v) for f, v in zip(query.fields, row, strict=True))
-            for row in result.inserted()
+            for row in result.insertions()
         ]
 
     def check(self, text: str) -> None:

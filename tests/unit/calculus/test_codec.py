@@ -13,7 +13,7 @@ import pytest
 import evercurrent as ec
 from evercurrent.calculus.codec import decode, encode
 from evercurrent.data.values import NAN, FrozenMap
-from evercurrent.frontend.python.block import packed
+from evercurrent.frontend.python.block import pack
 from evercurrent.term.handed_over import HandedOver, Named
 from evercurrent.term.nodes import Opaque
 
@@ -61,7 +61,7 @@ def queries() -> list[Any]:
 
 @pytest.mark.parametrize("number", range(11))
 def test_out_and_in_again(number: int) -> None:
-    query = packed(queries()[number]._block)
+    query = pack(queries()[number]._block)
     text = json.dumps(encode(query))
     assert decode(json.loads(text)) == query
 
@@ -94,13 +94,13 @@ def test_floats_that_json_does_not_know() -> None:
 def test_opaque_functions_are_found_by_their_names() -> None:
     db = ec.connect()
     things = db.table_of(Thing)
-    text = json.dumps(encode(packed(things.select(lambda t: loop(t.name))._block)))
+    text = json.dumps(encode(pack(things.select(lambda t: loop(t.name))._block)))
     assert f"{loop.__module__}:loop" in text
     known = HandedOver([loop])
     named = Named(f"{loop.__module__}:loop", known)
     assert named("abc") == 3
     assert repr(Opaque(named, "loop")) == repr(Opaque(loop, "loop"))
-    rows = json.loads(json.dumps(encode(packed(things.where(whole)._block))))
+    rows = json.loads(json.dumps(encode(pack(things.where(whole)._block))))
     assert decode(rows).fields == things.schema
     for path in ("nowhere.at.all:f", "os:system", "builtins:eval", f"{whole.__module__}:whole"):
         with pytest.raises(
@@ -120,7 +120,7 @@ def test_what_has_no_name_is_refused() -> None:
         return 1
 
     with pytest.raises(ec.QueryError, match="local cannot be found again"):
-        encode(packed(things.select(lambda t: local(t.name))._block))
+        encode(pack(things.select(lambda t: local(t.name))._block))
 
 
 @pytest.mark.parametrize(

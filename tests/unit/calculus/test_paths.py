@@ -94,7 +94,7 @@ def rows(query: Query) -> list[tuple[object, ...]]:
 
     found = run(resolved)
     assert run(normalize(resolved)) == found
-    return sorted(found.inserted(), key=repr)
+    return sorted(found.insertions(), key=repr)
 
 
 def fields(*members: tuple[str, object]) -> tuple[Member, ...]:

@@ -172,4 +172,4 @@ def run(query: n.Query, data: Data) -> list[tuple[Any, ...]]:
     """The rows of a query, sorted by their text; a row as often as it comes."""
     result = evaluate(query, lambda name: ZSet.of(data[name]).items())
     assert all(weight > 0 for _, weight in result.items())
-    return sorted(result.inserted(), key=repr)
+    return sorted(result.insertions(), key=repr)

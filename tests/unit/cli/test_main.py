@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import warnings
+import webbrowser
+from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
 
-from evercurrent.cli.main import DIFFERS, FAILED, FINE, main
+import evercurrent as ec
+from evercurrent.cli.main import DIFFERS, FAILED, FINE, UNVERIFIED, main
 from evercurrent.engine.spark import engine, private_session
+from evercurrent.serve.server import Server
 from evercurrent.warehouse import database
 from evercurrent.warehouse.database import Warehouse
 
@@ -69,7 +74,7 @@ def test_the_other_commands(place: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "spend" in said(capsys)
     assert main(["explain", "spend", "--stage", "program", *at]) == FINE
     assert "orders" in said(capsys)
-    assert main(["compact", "--keep", "1", *at]) == FINE
+    assert main(["compact", "--keep", "1", "--hours", "0", *at]) == FINE
     assert "freed" in said(capsys)
     assert main(["refresh", "--settings", str(place / "p.toml")]) == FINE
     assert "nothing is new" in said(capsys)
@@ -82,11 +87,12 @@ def test_a_view_that_differs_has_an_exit_code_of_its_own(
     from evercurrent.statements.report import Report, Verified
 
     main(["run", str(place / "p.sql")])
-    for missing, code in (([], FINE), ([("Ann", 3)], DIFFERS)):
-        report = Report((Verified("spend", 1, list(missing)),))
+    for missing, why, code in (([], "", FINE), ([("Ann", 3)], "", DIFFERS), ([], "too large", UNVERIFIED)):
+        report = Report((Verified("spend", 1, list(missing), skipped=why),))
         monkeypatch.setattr(database, "verify", lambda core, names, report=report: report)
         assert main(["verify", "--warehouse", str(place / "w")]) == code
-    assert "missing     ('Ann', 3)" in said(capsys)
+    shown = said(capsys)
+    assert "missing     ('Ann', 3)" in shown and "spend: not verified: too large" in shown
 
 
 @pytest.mark.parametrize(
@@ -156,7 +162,7 @@ def test_check_finds_damage_and_repairs_it(place: Path, capsys: pytest.CaptureFi
     assert "rebuilt: _log/" in shown and f"rebuilt: {state.relative_to(place / 'w')}" in shown
     assert "only earlier versions need it" in shown
     assert Warehouse(None, place / "w").view("spend").rows() == [("[b]", 5)]
-    assert main(["compact", "--keep", "1", "--warehouse", str(place / "w")]) == FINE
+    assert main(["compact", "--keep", "1", "--hours", "0", "--warehouse", str(place / "w")]) == FINE
     assert main(at) == FINE
     table = place / "w" / min(tables)
     table.unlink()
@@ -179,3 +185,70 @@ def test_functions_and_folders_are_the_users_word(place: Path, capsys: pytest.Ca
     for word in ("no_such_module_here", "math:nothing"):
         assert main([*again, "--functions", word]) == FAILED
         assert word in capsys.readouterr().err
+
+
+def test_tables_in_logs_are_as_wide_as_they_need(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not on a terminal, a line of a table is one line of the log."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    batch = "a batch with a rather long name " * 5
+    main(["run", str(place / "p.sql")])
+    Warehouse(None, place / "w").apply(
+        {"orders": [{"_change_type": "insert", "id": 1, "customer": "a", "total": 1}]}, batch=batch
+    )
+    said(capsys)
+    assert main(["history", "--warehouse", str(place / "w")]) == FINE
+    assert batch.strip() in said(capsys)
+
+
+def test_errors_of_others_are_one_line(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from py4j.protocol import Py4JError
+
+    main(["run", str(place / "p.sql")])
+    for problem, shown in (
+        (
+            FileNotFoundError(2, "No such file or directory", "/lake/x"),
+            "error: /lake/x: No such file or directory",
+        ),
+        (Py4JError("An error occurred\nat java"), "error: Spark failed: An error occurred"),
+    ):
+
+        def failing(*given: object, problem: Exception = problem) -> None:
+            raise problem
+
+        with monkeypatch.context() as patched:
+            patched.setattr(private_session, "local_session", failing)
+            assert main(["history", "--warehouse", str(place / "w")]) == FAILED
+        assert capsys.readouterr().err.strip() == shown
+
+
+def test_a_file_and_a_warehouse_are_served(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Until somebody stops them; here, after one request."""
+    answers: list[object] = []
+
+    def ask(server: Server) -> None:
+        answers.append(httpx.get(f"{server.url}/views/spend").json()["rows"])
+        answers.append(httpx.post(f"{server.url}/execute", json={"sql": "DELETE FROM orders"}).status_code)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Server, "wait", ask)
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    with closing(ec.connect(tmp_path / "shop.db")) as db:
+        db.execute(PIPELINE)
+        db.table("orders").insert((1, "ann", 5))
+    assert main(["serve", str(tmp_path / "shop.db"), "--read-only"]) == FINE
+    assert main(["studio", str(tmp_path / "shop.db"), "--no-browser"]) == FINE
+    assert answers == [[{"customer": "ann", "total": 5}], 409, [{"customer": "ann", "total": 5}], 200]
+    assert "/studio/ (Ctrl-C stops it)" in said(capsys) and not opened
+    assert main(["run", str(place / "p.sql")]) == FINE
+    assert main(["studio", "--warehouse", str(place / "w")]) == FINE
+    assert answers[-2:] == [[], 200] and opened[0].endswith("/studio/")
+    assert main(["serve", str(tmp_path / "nothing.db")]) == FAILED
+    assert main(["serve", str(place / "w")]) == FAILED
+    assert "--warehouse" in capsys.readouterr().err

@@ -58,3 +58,11 @@ def test_dates_compare() -> None:
     import datetime
 
     assert compare(DATE, datetime.date(2024, 1, 1), datetime.date(2024, 1, 2)) == -1
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_keys_of_nested_values_can_be_hashed(descending: bool) -> None:
+    """Ranks count rows by their keys."""
+    key = sort_key(Map(INT, Array(INT)), descending)
+    value = FrozenMap({2: (1,), 1: (3, None)})
+    assert hash(key(value)) == hash(key(value)) and hash(key(None)) is not None

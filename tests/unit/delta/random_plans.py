@@ -21,10 +21,10 @@ from evercurrent.algebra.nodes import (
 )
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import ForeignKey, Table, TableColumn, Unique
-from evercurrent.data.types import BIGINT, INT
+from evercurrent.data.types import BIGINT, DOUBLE, INT, Decimal
 from evercurrent.data.zset import ZSet
 from evercurrent.term.aggregates import aggregate
-from evercurrent.term.build import call, conjunction, lit
+from evercurrent.term.build import call, cast, conjunction, lit
 from evercurrent.term.nodes import Column, SortKey
 
 KEYED = Table(
@@ -140,11 +140,23 @@ class Plans:
                 return Union((left, right), tuple(Column(self.name("u"), BIGINT) for _ in range(2)))
             case _:
                 order = (SortKey(self.number(below), self.random.random() < 0.5),)
-                return Top(below, (), order, self.random.randint(1, 3), self.random.randint(0, 1))
+                limit = self.random.randint(1, 3)
+                ties = self.random.choice(("rows", "rows", "rank", "dense_rank"))
+                return Top(below, (), order, limit, self.random.randint(0, 1) if ties == "rows" else 0, ties)
+
+    def product(self, plan: Plan):
+        """A product of decimals, integers or floats, or one with a sum in it."""
+        a, b, c = (self.number(plan) for _ in range(3))
+        roll = self.random.random()
+        if roll < 0.3:
+            return call("mul", dec(a), dec(b))
+        if roll < 0.6:
+            return call("mul", a, b)
+        if roll < 0.75:
+            return call("mul", call("sub", a, b), call("add", c, lit(1, INT)))
+        return call("mul", double(a), double(b))
 
     def project(self, plan: Plan, n: int) -> Plan:
-        from evercurrent.term.build import cast
-
         terms = [cast(self.number(plan), BIGINT) for _ in range(n)]
         return Map(plan, tuple((Column(self.name("p"), BIGINT), t) for t in terms))
 
@@ -156,7 +168,7 @@ class Plans:
             if f == "star":
                 a = aggregate("count", ())
             elif f == "product":
-                a = aggregate("sum", (call("mul", dec(self.number(plan)), dec(self.number(plan))),))
+                a = aggregate("sum", (self.product(plan),))
             else:
                 a = aggregate(f, (self.number(plan),))
             found.append((Column(self.name("a"), a.type), a))
@@ -168,10 +180,27 @@ class Plans:
 
 
 def dec(column: Column):
-    from evercurrent.data.types import Decimal
-    from evercurrent.term.build import cast
-
     return cast(column, Decimal(12, 1))
+
+
+def double(column: Column):
+    return call("mul", cast(column, DOUBLE), lit(0.5, DOUBLE))
+
+
+class Guesses:
+    """Statistics of tables that make any choice of maps possible."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def rows(self, table: str) -> float:
+        return self.random.choice([1.0, 1000.0])
+
+    def rate(self, table: str) -> float:
+        return self.random.choice([1.0, 100.0])
+
+    def fan_out(self, table: str, fields: tuple[str, ...]) -> float:
+        return self.random.choice([1.0, 10.0, 1000.0])
 
 
 class Data:

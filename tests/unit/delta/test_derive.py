@@ -19,8 +19,9 @@ from evercurrent.delta.analyses.show import show
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.interpret import Interpreter
 from evercurrent.delta.program import Program
+from evercurrent.delta.upkeep import DEFAULT
 from evercurrent.engine.live.engine import LiveEngine
-from tests.unit.delta.random_plans import CATALOG, Data, Plans
+from tests.unit.delta.random_plans import CATALOG, Data, Guesses, Plans
 
 
 class Runner(Protocol):
@@ -46,7 +47,15 @@ class Live:
 @pytest.mark.parametrize("seed", range(150))
 def test_program_equals_plan(seed: int, assume: bool, engine: type[Interpreter] | type[Live]) -> None:
     plan = Plans(seed).plan(1 + seed % 4)
-    program = compile_views({"v": plan}, CATALOG, assume=assume, least_fan_out=1 + seed % 3)
+    program = compile_views(
+        {"v": plan},
+        CATALOG,
+        assume=assume,
+        least_fan_out=seed % 5 if seed % 2 else DEFAULT,
+        statistics=None if seed % 2 else Guesses(seed),
+        ordered=seed % 3 < 2,
+        bounded=seed % 4 < 3,
+    )
     relation = program.views["v"]
     data = Data(seed)
     running: Runner = engine(program)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import evercurrent as ec
-from evercurrent.algebra.canonical import canonical, renamed
+from evercurrent.algebra.canonical import canonical, number_names
 from evercurrent.algebra.nodes import Fixpoint
 from evercurrent.algebra.walk import nodes
 
@@ -44,7 +44,7 @@ def test_a_table_that_is_called_like_a_recursive_relation_is_another() -> None:
     db.execute(CLOSURE.format(view="a", name="reach", e="e", columns="src, dst", where=""))
     plan = db._session.maintenance.design.stages["a"].plan
     (fixpoint,) = (p for p in nodes(plan) if isinstance(p, Fixpoint))
-    again = renamed(fixpoint)
+    again = number_names(fixpoint)
     assert isinstance(again, Fixpoint)
     assert again.result != fixpoint.result and again.result == again.rules[0].name
-    assert renamed(again) == again and canonical(again) == canonical(fixpoint)
+    assert number_names(again) == again and canonical(again) == canonical(fixpoint)

@@ -10,9 +10,9 @@ import pytest
 import evercurrent as ec
 from evercurrent import Bag
 from evercurrent.calculus.codec import decode, encode
+from evercurrent.definitions.operations import keep_operation
 from evercurrent.oql_views.stored_operations import KeptOperation
 from evercurrent.term.handed_over import HandedOver
-from evercurrent.warehouse.definitions.classes import keep_operation
 
 PERSON = "class person (extent Persons) { attribute string name; string hello(in string to); };"
 SHIFT = "class shift (extent Shifts) { attribute string who; attribute time at; attribute interval length; };"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import random
+import signal
 import socket
 import threading
 import time
@@ -87,6 +90,45 @@ def test_rows_as_json_csv_and_arrow(client: httpx.Client) -> None:
     assert text[0] == "id,customer,total,note" and "2,7,3.00," in text
     stream = client.get("/tables/orders?format=arrow").content
     assert pyarrow.ipc.open_stream(stream).read_all().num_rows == 3
+
+
+@pytest.mark.parametrize("rows", [40, 20_000])
+def test_pages_are_the_rows_piece_by_piece(rows: int) -> None:
+    """Kept as dictionaries and as columns; with equal rows; of tables with a key and without one, and of views of each kind."""
+    db = ec.connect()
+    db.execute(
+        """
+        CREATE TABLE t (id BIGINT PRIMARY KEY, g BIGINT, s STRING); CREATE TABLE plain (g BIGINT);
+        CREATE VIEW linear AS SELECT g % 7 AS g FROM t;
+        CREATE VIEW grouped AS SELECT g, COUNT(*) AS n, MAX(s) AS s FROM t GROUP BY g;
+        CREATE VIEW total AS SELECT COUNT(*) AS n FROM t;
+        CREATE VIEW ordered AS SELECT id FROM t ORDER BY id DESC LIMIT 30;
+        CREATE TEMPORARY VIEW written_out AS SELECT id FROM t WHERE id < 20
+        """
+    )
+    ids = list(range(rows))
+    db.table("t").insert(
+        pyarrow.table({"id": ids, "g": [i % (rows // 2) for i in ids], "s": [f"s{i % 5}" for i in ids]})
+    )
+    db.table("plain").insert(pyarrow.table({"g": [i % 9 for i in ids]}))
+    with serve(db, port=0) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+        for kind, name in [
+            *(("tables", n) for n in ("t", "plain")),
+            *(("views", n) for n in ("linear", "grouped", "total", "ordered", "written_out")),
+        ]:
+            wanted = client.get(f"/{kind}/{name}").json()
+            size = max(7, wanted["count"] // 5)
+            pages = [
+                client.get(f"/{kind}/{name}?limit={size}&offset={at}").json()
+                for at in range(0, wanted["count"] + 1, size)
+            ]
+            assert {p["count"] for p in pages} == {wanted["count"]}, name
+            found = [row for p in pages for row in p["rows"]]
+            if name == "ordered":
+                assert found == wanted["rows"]
+            assert Counter(map(repr, found)) == Counter(map(repr, wanted["rows"])), name
+            stream = client.get(f"/{kind}/{name}?format=arrow&limit=3&offset=1").content
+            assert pyarrow.ipc.open_stream(stream).read_all().to_pylist() == found[1:4], name
 
 
 def test_what_is_there(client: httpx.Client) -> None:
@@ -271,9 +313,79 @@ def test_a_shape_goes_on_when_only_other_tables_changed(db: ec.Database, client:
     assert client.get("/v1/shape", params={"table": "spend", **ahead}).status_code == 409
 
 
-def test_equal_rows_have_no_shape(db: ec.Database, client: httpx.Client) -> None:
-    found = client.get("/v1/shape?table=notes&offset=-1")
-    assert found.status_code == 400 and "equal rows" in found.json()["message"]
+class ShapeClient:
+    """Follows a shape as Electric's client does: rows by their keys."""
+
+    def __init__(self, client: httpx.Client, table: str) -> None:
+        self.client, self.table = client, table
+        self.rows: dict[str, dict[str, Any]] = {}
+        self.position: dict[str, str] = {"offset": "-1"}
+        self.operations: list[str] = []
+        self.read()
+
+    def read(self) -> None:
+        found = self.client.get("/v1/shape", params={"table": self.table, **self.position})
+        assert found.status_code == 200, found.text
+        for message in found.json()[:-1]:
+            operation = message["headers"]["operation"]
+            self.operations.append(operation)
+            if operation == "delete":
+                del self.rows[message["key"]]
+            else:
+                assert (message["key"] in self.rows) == (operation == "update")
+                self.rows[message["key"]] = message["value"]
+        self.position = {
+            "handle": found.headers["electric-handle"],
+            "offset": found.headers["electric-offset"],
+        }
+
+    def bag(self) -> Counter[str]:
+        return Counter(json.dumps(row) for row in self.rows.values())
+
+
+def test_a_shape_follows_equal_rows(db: ec.Database, client: httpx.Client) -> None:
+    """At every moment, clients that came at any time have every row as often as it is there."""
+    chosen = random.Random(5)
+    followers = [ShapeClient(client, "notes")]
+    assert len(followers[0].rows) == 3
+    present = {1, 2, 3}
+    for step in range(60):
+        with db.transaction():
+            for _ in range(chosen.randint(1, 4)):
+                if present and chosen.random() < 0.45:
+                    order = chosen.choice(sorted(present))
+                    present.discard(order)
+                    db.table("orders").delete({"id": order})
+                else:
+                    order = 100 + step * 10 + chosen.randint(0, 9)
+                    if order not in present:
+                        present.add(order)
+                        db.table("orders").insert((order, 1, 1, chosen.choice(["a", "b", None])))
+        if step % 20 == 7:
+            followers.append(ShapeClient(client, "notes"))
+        for follower in chosen.sample(followers, chosen.randint(0, len(followers))):
+            follower.read()
+            assert follower.bag() == Counter(json.dumps({"note": n}) for (n,) in db.view("notes").rows())
+    assert len(followers) == 4
+
+
+def test_a_shape_of_a_view_with_a_key_updates_rows(db: ec.Database, client: httpx.Client) -> None:
+    db.execute("CREATE VIEW totals AS SELECT id, total FROM orders WHERE total > 2")
+    follower = ShapeClient(client, "totals")
+    db.table("orders").update({"id": 1}, total="12")
+    follower.operations.clear()
+    follower.read()
+    assert follower.operations == ["update"]
+    assert follower.rows['"public"."totals"/"1"'] == {"id": "1", "total": "12.00"}
+
+
+def test_different_rows_have_different_identities_in_a_shape(db: ec.Database, client: httpx.Client) -> None:
+    db.execute("CREATE TABLE pairs (a STRING, b STRING)")
+    db.table("pairs").insert(
+        [('x"/"y', "z"), ("x", 'y"/"z'), (None, "_"), ("_", None), ("a", "b#1"), ("a", "b")]
+    )
+    db.table("pairs").insert([("a", "b")])
+    assert len(ShapeClient(client, "pairs").rows) == 7
 
 
 def test_a_slow_client_does_not_slow_a_commit(db: ec.Database, server: Server) -> None:
@@ -301,6 +413,113 @@ def test_a_slow_client_does_not_slow_a_commit(db: ec.Database, server: Server) -
         thread.join()
 
 
+def test_a_client_that_does_not_read_falls_behind_alone(
+    db: ec.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What waits for it is bounded. When it reads at last, it is told to start over, and its stream ends."""
+    from evercurrent.serve import change_log, relay
+
+    monkeypatch.setattr(relay, "KEPT_BYTES", 1_000_000)
+    monkeypatch.setattr(
+        change_log.ChangeLog.__init__, "__kwdefaults__", {"most_changes": 20, "most_rows": 10_000}
+    )
+    with serve(db, port=0) as server:
+        host, port = server.url.removeprefix("http://").split(":")
+        silent = socket.socket()
+        silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        silent.connect((host, int(port)))
+        silent.sendall(b"GET /views/notes/changes HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        with httpx.Client(base_url=server.url, timeout=20) as client:
+            with following(client, "/views/notes/changes") as events:
+                events.next()
+                for i in range(120):
+                    db.table("orders").insert((5000 + i, 1, 1, "x" * 100_000))
+                    events.next()
+            (log,) = server._service.logs.values()
+            assert len(log.changes) == 20
+        silent.settimeout(10)
+        text = bytearray()
+        while chunk := silent.recv(1 << 20):
+            text += chunk
+        silent.close()
+        assert text.count(b"event: change") < 120
+        assert text.endswith(b"0\r\n\r\n") and b"event: reset" in text[-200:]
+
+
+def test_the_death_of_the_relay_hurts_nobody(db: ec.Database) -> None:
+    """Its clients lose their connections, come again with the last id, and have missed nothing; commits go on."""
+    with serve(db, port=0) as server, httpx.Client(base_url=server.url, timeout=20) as client:
+        with following(client, "/views/notes/changes") as events:
+            events.next()
+            db.table("orders").insert((5000, 1, 1, "x"))
+            _, change, last = events.next()
+            assert last is not None
+            relay = server._service.relay
+            assert relay is not None and relay.pid is not None
+            os.kill(relay.pid, signal.SIGKILL)
+            with pytest.raises((httpx.HTTPError, AssertionError)):
+                events.next()
+        db.table("orders").insert((5001, 1, 1, "y"))
+        with following(client, "/views/notes/changes", **{"Last-Event-ID": last}) as events:
+            assert events.next()[1]["version"] == change["version"] + 1
+            db.table("orders").insert((5002, 1, 1, "z"))
+            assert events.next()[1]["version"] == change["version"] + 2
+            assert "evercurrent_streams 1" in client.get("/metrics").text
+        process = server._service.relay
+        assert process is not None and process.pid is not None
+        pid = process.pid
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_quiet_clients_are_told_that_the_server_is_alive(
+    db: ec.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from evercurrent.serve import relay
+
+    monkeypatch.setattr(relay, "HEARTBEAT", 0.05)
+    with (
+        serve(db, port=0) as server,
+        httpx.Client(base_url=server.url, timeout=10) as client,
+        client.stream("GET", "/views/spend/changes") as response,
+    ):
+        assert ": alive" in (line for line in response.iter_lines())
+
+
+def test_fastapi_mounts_the_application(db: ec.Database) -> None:
+    fastapi = pytest.importorskip("fastapi")
+    uvicorn = pytest.importorskip("uvicorn")
+    from evercurrent.serve.application import application
+    from evercurrent.serve.server import open_socket
+
+    app = fastapi.FastAPI()
+
+    @app.get("/own")
+    def own() -> dict[str, int]:
+        return {"orders": len(db.table("orders"))}
+
+    app.mount("/live", application(db))
+    sock, port = open_socket("127.0.0.1", 0)
+    running = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [sock]}, daemon=True)
+    thread.start()
+    while not running.started:
+        time.sleep(0.01)
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=10, follow_redirects=True) as client:
+            assert client.get("/own").json() == {"orders": 3}
+            assert client.get("/live/views/spend").json()["count"] == 2
+            assert client.get("/live/").url.path == "/live/studio/"
+            assert client.get("/live/studio/api/graph").json()["version"] == 1
+            with following(client, "/live/views/spend/changes?snapshot=true") as events:
+                events.next()
+                db.table("orders").insert((4, 8, "2", "b"))
+                assert events.next()[1]["inserted"] == [{"customer": 8, "total": "3.00"}]
+    finally:
+        running.should_exit = running.force_exit = True
+        thread.join(10)
+
+
 def test_a_dropped_view_ends_its_log(db: ec.Database, client: httpx.Client) -> None:
     with following(client, "/views/notes/changes") as events:
         events.next()
@@ -309,3 +528,30 @@ def test_a_dropped_view_ends_its_log(db: ec.Database, client: httpx.Client) -> N
     db.execute("CREATE VIEW notes AS SELECT id FROM orders")
     with following(client, "/views/notes/changes?snapshot=1") as events:
         assert events.next()[1]["rows"][0] == {"id": 1}
+
+
+def test_tools_for_language_models(db: ec.Database, client: httpx.Client) -> None:
+    def ask(method: str, **params: Any) -> Any:
+        body = {"jsonrpc": "2.0", "id": 3, "method": method, "params": params}
+        found = client.post("/mcp", json=body).json()
+        assert (found["jsonrpc"], found["id"]) == ("2.0", 3)
+        return found.get("result", found.get("error"))
+
+    def call(name: str, **arguments: Any) -> tuple[str, bool]:
+        found = ask("tools/call", name=name, arguments=arguments)
+        return found["content"][0]["text"], found["isError"]
+
+    begun = ask("initialize", protocolVersion="2025-03-26", capabilities={}, clientInfo={})
+    assert begun["protocolVersion"] == "2025-03-26" and "tools" in begun["capabilities"]
+    notified = client.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
+    assert notified.status_code == 202 and not notified.content
+    assert [t["name"] for t in ask("tools/list")["tools"]] == ["list", "query", "explain", "why"]
+    assert "view spend (customer BIGINT, total DECIMAL(22,2))" in call("list")[0]
+    rows = json.loads(call("query", sql="SELECT id FROM orders ORDER BY id")[0])
+    assert rows == {"count": 3, "rows": [{"id": 1}, {"id": 2}, {"id": 3}]}
+    assert "policy" in call("explain", view="spend")[0]
+    assert "orders" in call("why", view="spend", row=[7, "12.50"])[0]
+    text, failed = call("query", sql="SELECT idd FROM orders")
+    assert failed and "^^^" in text
+    assert call("query", sql="DELETE FROM orders")[1] and len(db.table("orders")) == 3
+    assert call("nothing")[1] and ask("nothing")["code"] == -32601

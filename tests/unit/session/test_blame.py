@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import pyarrow
 import pytest
 
 import evercurrent as ec
@@ -92,3 +94,100 @@ def test_views_that_fail_when_they_are_read(mode: Any) -> None:
         db.view("v").rows()
     assert "for the row {'id': 2, 'x': 1, 'y': 0} of t" in str(caught.value)
     assert "^^^^^^" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "marked"),
+    [
+        ("CREATE VIEW q AS SELECT id, x / y AS z FROM t", "view q: division by zero", "x / y"),
+        (
+            "CREATE ASSERTION q CHECK (NOT EXISTS (SELECT 1 FROM t WHERE x / y > 99))",
+            "assertion q: division by zero",
+            "x / y",
+        ),
+        ("SELECT id, x / y AS z FROM t", "division by zero", "x / y"),
+        ("SELECT sum(x / y) FROM t AS a WHERE id IN (SELECT id FROM t)", "division by zero", "x / y"),
+        ("SELECT x / y AS z FROM t WHERE id = 2", "division by zero", "x / y"),
+        ("UPDATE t SET x = x / y WHERE id = 2", "division by zero", "x / y"),
+        ("DELETE FROM t WHERE x / y = 1", "division by zero", "x / y"),
+        ("INSERT INTO t SELECT id + 10, x / y, 1 FROM t", "division by zero", "x / y"),
+    ],
+)
+def test_definitions_queries_and_changes_name_the_expression_and_the_row(
+    text: str, first: str, marked: str
+) -> None:
+    db = ec.connect()
+    db.execute("CREATE TABLE t (id INT PRIMARY KEY, x INT, y INT)")
+    db.execute("INSERT INTO t VALUES (1, 5, 5), (2, 7, 0), (3, 1, 1)")
+    before = db.query("SELECT * FROM t").rows()
+    for _ in range(3):  # a plan that is kept says the same
+        with pytest.raises(ec.EvaluationError) as caught:
+            db.execute(text)
+        said = str(caught.value)
+        assert said.splitlines()[0] == first
+        assert "for the row {'id': 2, 'x': 7, 'y': 0} of t" in said
+        place = caught.value.place
+        assert place is not None and place.text[place.start : place.end] == marked
+    assert db.query("SELECT * FROM t").rows() == before and db.views == [] and db.assertions == []
+
+
+def test_a_query_inside_a_transaction_is_blamed_on_its_rows() -> None:
+    db = ec.connect()
+    db.execute("CREATE TABLE t (id INT PRIMARY KEY, x INT)")
+    with db.transaction():
+        db.table("t").insert([(1, 1), (2, 0)])
+        with pytest.raises(ec.EvaluationError, match=r"for the row \{'id': 2, 'x': 0\} of t"):
+            db.query("SELECT 1 / x FROM t", pending=True)
+        db.table("t").delete({"id": 2})
+    assert len(db.table("t")) == 1
+
+
+def database_of_twelve() -> ec.Database:
+    db = ec.connect()
+    db.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, a BIGINT, b BIGINT)")
+    for i in range(12):
+        query = "SELECT b, SUM(a) AS s, COUNT(*) AS n FROM t GROUP BY b"
+        db.execute(f"CREATE VIEW v{i} AS " + ("SELECT id, a / (b - 5) AS q FROM t" if i == 7 else query))
+    return db
+
+
+def change_by_columns(db: ec.Database) -> None:
+    rows = [(i, 1, 5 if i == 4321 else 0) for i in range(5000)]
+    db.table("t").insert(pyarrow.table(list(zip(*rows, strict=True)), names=["id", "a", "b"]))
+
+
+WAYS: dict[str, Callable[[ec.Database], object]] = {
+    "a row": lambda db: db.table("t").insert((4321, 1, 5)),
+    "columns": change_by_columns,
+    "many rows": lambda db: db.table("t").insert([(i, 1, 5 if i == 4321 else 0) for i in range(5000)]),
+    "the fast path": lambda db: db.feed("t").insert((4321, 1, 5)),
+    "a change feed": lambda db: db.apply({"t": [{"_change_type": "insert", "id": 4321, "a": 1, "b": 5}]}),
+    "a statement with a plan": lambda db: [
+        db.execute("INSERT INTO t VALUES (?, ?, ?)", [i, 1, 5 if i == 4321 else 0]) for i in range(4317, 4322)
+    ],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_in_names_the_view_the_expression_and_the_row(way: str) -> None:
+    db = database_of_twelve()
+    with pytest.raises(ec.EvaluationError) as caught:
+        WAYS[way](db)
+    said = str(caught.value)
+    assert said.startswith("view v7: division by zero"), said
+    assert "for the row {'id': 4321, 'a': 1, 'b': 5} of t" in said, said
+    place = caught.value.place
+    assert place is not None and place.text[place.start : place.end].startswith("a / (b - 5")
+    assert db.verify()
+
+
+def test_objects_name_the_view_and_the_row_too() -> None:
+    db = ec.connect()
+    db.odl("class c (extent cs) { attribute long n; attribute long m; };")
+    for i in range(3):
+        db.execute(f"CREATE VIEW v{i} AS SELECT n / (m - {i}) AS r FROM cs WHERE n = {i}")
+    thing = db.new("c", n=1, m=7)
+    for fails in (lambda: db.new("c", n=2, m=2), lambda: setattr(thing, "m", 1)):
+        with pytest.raises(ec.EvaluationError, match=r"view v\d: division by zero\n  for the row \{'oid'"):
+            fails()
+    assert thing.m == 7 and db.verify()

@@ -213,6 +213,20 @@ CALLS: dict[str, Callable[[Any], Any]] = {
         db.execute("CREATE VIEW l AS SELECT count(*) AS c FROM orders", policy="full") and db.view("l").policy
     ),
     "replace a view": lambda db: db.replace_view("CREATE VIEW big AS SELECT id FROM orders"),
+    "create a view": lambda db: db.create_view("my `v", "SELECT id FROM orders;").rows(),
+    "create a view twice": lambda db: db.create_view("v", "SELECT 1") and db.view("v", "SELECT 2"),
+    "create a view anew": lambda db: (
+        db.view("v", "SELECT 1 AS x") and db.create_view("v", "SELECT 2 AS x", replace=True).rows()
+    ),
+    "create a lazy view": lambda db: db.create_view("v", "SELECT id FROM orders", mode="lazy").mode,
+    "create a view of two": lambda db: db.create_view("v", "SELECT 1; DROP TABLE orders"),
+    "create a view of nothing": lambda db: db.create_view("v", ""),
+    "create a view of no query": lambda db: db.create_view("v", 7),
+    "create a view of no select": lambda db: db.create_view("v", "DELETE FROM orders"),
+    "drop a view": lambda db: db.drop_view("big") or db.views,
+    "drop no view": lambda db: db.drop_view("nowhere", if_exists=True) or db.drop_view("nowhere"),
+    "drop a table": lambda db: db.drop_table("orders"),
+    "drop a table and its views": lambda db: db.drop_table("orders", cascade=True) or db.views,
     "replace by no view": lambda db: db.replace_view("SELECT 1"),
     "oql": lambda db: (
         db.oql("define total as sum(select o.total from o in orders)") or db.view("total").value()
@@ -326,7 +340,6 @@ def test_what_only_one_of_them_does_is_refused_with_the_reason(both: tuple[AnyDa
         lambda: process.apply({}, on_violation="quarantine"),
         lambda: process.oql("define x as 1", publish=False),
         lambda: process.source("s"),
-        process.refresh,
         lambda: process.stream("t"),
         lambda: process.publish("v"),
         process.reload,
@@ -342,7 +355,6 @@ def test_what_only_one_of_them_does_is_refused_with_the_reason(both: tuple[AnyDa
         lambda: process.view("v").subscribe(print, since=0),
         lambda: stored.feed("t"),
         stored.stats,
-        stored.serve,
         lambda: stored.view("v").source(),
     ]
     for action in actions:

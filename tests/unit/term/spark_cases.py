@@ -105,6 +105,70 @@ DATES = each(LEAP, NEW_YEAR, EARLY, date(9999, 12, 31), date(1999, 12, 27), NDAT
 MOMENTS = each(TS, TS2, OLD, LEAP, NTZ, NTS, "2024-02-29 01:02:03", "2024-02-29T23:59:59.5+02:00")
 
 CASES: dict[str, list[tuple[Any, ...]]] = {
+    "get_json_object": [
+        *(
+            ('{"a": [1, {"b": "x\\"y"}], "c": 1.50, "d": {"e": null, "f": [true, "q"]}, "g": -0.0, "h": 12345678901234567890}', path)
+            for path in ("$", "$.a", "$.a[1].b", "$.a[0]", "$.a[9]", "$.c", "$.d", "$.d.e", "$['d'].f[1]", "$.g", "$.h", "a", "$.nope")
+        ),
+        ("[1, [2, 3]]", "$[1][0]"),
+        ("not json", "$.a"),
+        ("", "$"),
+        ("null", "$"),
+        ('"text"', "$"),
+        ('{"a": 1', "$.a"),
+        (NS, "$.a"),
+        ("{}", NS),
+    ],
+    "from_json": [
+        *(
+            (text, "a INT, b STRING, c ARRAY<INT>")
+            for text in (
+                '{"a": 1, "b": "x", "c": [1, null]}', '{"a": 1.0, "b": 1.50}', '{"a": "1", "b": {"x": 1e3}}', '{"a": 99999999999, "b": true}',
+                '{"a": 1, "a": 2}', '{"a": 5, "c": ["x"], "b": "z"}', '{"a": 1', '{"a": 1, "b": bad}', "bad", "", "null", '[{"a": 1}]',
+                '{"A": 1}', '{"a": 1} tail', "{'a': 1, 'b': 'it\\'s'}", "{a: 1}", '{"a": 01}', '{"a": 1,}', '{"b": "a\\u0041\\n"}', '{"b": "a\tb"}',
+            )
+        ),
+        *(
+            (text, "d DOUBLE, e DECIMAL(6,2), f BOOLEAN, g FLOAT, h TINYINT")
+            for text in (
+                '{"d": 1.5, "e": 1.005, "f": true, "g": 1e39, "h": 200}', '{"d": "NaN", "e": "1.5", "f": "true", "h": 256}',
+                '{"d": NaN, "e": 99999999}', '{"d": "+INF", "e": " 1"}', '{"d": -Infinity, "e": 1e2}', '{"d": "INF", "e": 123456.789}',
+            )
+        ),
+        *(
+            (text, "d DATE, t TIMESTAMP, n TIMESTAMP_NTZ")
+            for text in (
+                '{"d": "2024-02-29", "t": "2024-02-29T10:11:12.345Z", "n": "2024-02-29 10:11:12"}',
+                '{"d": "2024-2-9", "t": 1700000000, "n": "2024-02-29T10:11:12Z"}', '{"d": "2024-02-30", "t": 1.5, "n": 1}',
+            )
+        ),
+        ('{"x": {"y": "bad", "z": "q"}, "w": 3}', "x STRUCT<y: INT, z: STRING>, w INT"),
+        ('{"x": [{"y": 1}, {"y": "bad"}, null]}', "x ARRAY<STRUCT<y: INT>>"),
+        ('{"x": [1, {"y": 3}]}', "x ARRAY<STRUCT<y: INT>>"),
+        *((text, "MAP<STRING, INT>") for text in ('{"p": 1, "q": null}', '{"p": 1, "q": "bad"}', "[]", "{}")),
+        *((text, "ARRAY<INT>") for text in ("[1, 2]", '[1, "x"]', '{"a": 1}', "[[1]]")),
+        *((text, "ARRAY<STRUCT<a: INT>>") for text in ('[{"a": 1}, null]', '{"a": 1}', "[1]")),
+        ('{"b": "aGk=", "c": "aGk"}', "b BINARY, c BINARY"),
+        ("{}", "INT"),
+        ("{}", "a VARCHAR(3)"),
+        ("{}", "a:"),
+        (NS, "a INT"),
+    ],
+    "schema_of_json": each(
+        '{"b": 1, "a": 1.5, "c": [1, 2.5], "d": null}', "[]", '[1, "x"]', '[{"a": 1}, {"b": 2}, null]', "{}", "1", '"x"', "null", "bad", "",
+        '{"a": 99999999999999999999, "b": {}, "c d": [{"e": true}, {"e": 1}]}', '{"a": NaN}', "[[], [1]]", "{'a': 1}",
+    ),
+    "json_array_length": each("[]", "[1, [2, 3], {}]", "{}", "1", "null", "[1", "bad", NS),
+    "json_object_keys": each("{}", '{"a": 1, "b": {"c": 2}}', "[]", "1", "bad", NS),
+    "to_json": each(
+        (1, "x", None),
+        (1.5, D("2.50"), LEAP),
+        (TS, True, b"ab"),
+        ([1, None, 2], {"k": 1}, 1e10),
+        ("tab\t\u0001 é", (1, None), NAN),
+        [1, 2],
+        {"a": 1.0},
+    ),
     # --- arithmetic and comparison
     **{name: list(NUMBERS) for name in (
         "add", "sub", "mul", "div", "mod", "pmod", "try_add", "try_subtract", "try_multiply", "try_divide", "try_mod"

@@ -36,12 +36,12 @@ from evercurrent.errors import EvaluationError, QueryError
 from evercurrent.term.build import call, common_type, lit
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.functions.coerce import (
-    bounded,
     decimal_product,
     decimal_quotient,
     decimal_remainder,
     decimal_sum,
     implicit,
+    limit_decimal,
     wider_decimal,
 )
 from evercurrent.term.nodes import Column
@@ -134,9 +134,9 @@ def test_results_of_decimals_are_typed_by_sparks_rules() -> None:
 
 
 def test_precision_is_cut_to_38_and_scale_not_below_6() -> None:
-    assert bounded(40, 10) == Decimal(38, 8)
-    assert bounded(60, 10) == Decimal(38, 6)
-    assert bounded(60, 4) == Decimal(38, 4)
+    assert limit_decimal(40, 10) == Decimal(38, 8)
+    assert limit_decimal(60, 10) == Decimal(38, 6)
+    assert limit_decimal(60, 4) == Decimal(38, 4)
     assert decimal_product(Decimal(38, 10), Decimal(38, 10)) == Decimal(38, 6)
 
 

@@ -11,10 +11,12 @@ from evercurrent.errors import EvaluationError, QueryError, UnsupportedError
 from evercurrent.term.build import call, cast, lambda_parameters, lit
 from evercurrent.term.evaluate import Environment, evaluate
 from evercurrent.term.function_table import FUNCTIONS
+from evercurrent.term.functions.numbers.bounds import BOUNDS
+from evercurrent.term.functions.numbers.ordered_reads import READS
 from evercurrent.term.functions.numbers.ring import RING
 from evercurrent.term.nodes import Lambda, Variable
 from tests.unit.term.asking_spark import Answer, ask, spark_type, sql, term, written
-from tests.unit.term.spark_cases import CASES, CASTS
+from tests.unit.term.spark_cases import CASES, CASTS, T
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,6 +56,46 @@ def test_a_function_means_what_spark_means(spark: SparkSession, name: str) -> No
         return lambda: call(name, *map(term, args))
 
     found = differences(spark, [(written(name, args), build(args)) for args in CASES[name]])
+    assert not found, "\n".join(found)
+
+
+def with_nulls() -> list[tuple[str, Any]]:
+    """For each function some calls that succeed, with each argument in turn replaced by a NULL of its type."""
+    calls = []
+    for name, cases in sorted(CASES.items()):
+        # Those with most arguments first: optional ones have their own meaning of NULL.
+        for args in sorted(cases, key=len, reverse=True)[:6]:
+            if name in ("timestampadd", "timestampdiff") or any(a is None for a in args):
+                continue
+            terms = [our_answer(lambda a=a: term(a)) for a in args]
+            if our_answer(lambda name=name, args=args: call(name, *map(term, args))).error is None:
+                for i, given in enumerate(terms):
+                    assert given.type is not None
+                    nulled = (*args[:i], T(None, given.type), *args[i + 1 :])
+                    calls.append(
+                        (
+                            written(name, nulled),
+                            lambda name=name, nulled=nulled: call(name, *map(term, nulled)),
+                        )
+                    )
+    return list(dict(calls).items())
+
+
+NULL_DIFFERS = {
+    "ceil": "Spark takes no NULL for the scale; the result is NULL here",
+    "floor": "the same",
+    "like": "Spark fails with a NullPointerException if ESCAPE is NULL; the result is NULL here",
+    "ilike": "the same",
+    "date_part": "the field must be a constant here, and Spark takes a NULL",
+    "format_string": "Spark prints the number of the day for a date",
+    "schema_of_json": "Spark refuses a NULL when it plans the query; the result is NULL here",
+}
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_a_null_in_any_place_means_what_spark_means(spark: SparkSession, part: int) -> None:
+    calls = [c for c in with_nulls() if c[0].split("(")[0] not in NULL_DIFFERS and " ESCAPE " not in c[0]]
+    found = differences(spark, calls[part::4])
     assert not found, "\n".join(found)
 
 
@@ -155,6 +197,6 @@ def test_functions_of_functions_mean_what_spark_means(spark: SparkSession) -> No
 
 
 def test_every_function_is_asked_about() -> None:
-    inner = {f.name for f in RING}
+    inner = {f.name for f in (*RING, *BOUNDS, *READS)}
     asked = set(CASES) | {name for _, name, _, _ in LAMBDAS} | inner
     assert sorted(set(FUNCTIONS) - asked) == []

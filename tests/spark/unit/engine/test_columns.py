@@ -20,7 +20,7 @@ from evercurrent.data.types import (
     Timestamp,
     Type,
 )
-from evercurrent.engine.spark.translate.arrow_columns import decoded, encoded
+from evercurrent.engine.spark.translate.arrow_columns import arrow_to_values, values_to_arrow
 from evercurrent.engine.spark.translate.types import arrow_type, internal, plain, spark_type
 
 DAY = datetime.datetime(2024, 2, 29, 12, 30, 1, 5)
@@ -44,7 +44,7 @@ CASES: list[tuple[Type, list[Any]]] = [
 
 @pytest.mark.parametrize(("t", "values"), CASES, ids=str)
 def test_columns_are_as_value_by_value(t: Type, values: list[Any]) -> None:
-    column = encoded(t, values)
+    column = values_to_arrow(t, values)
     assert column == pyarrow.array([plain(t, v) for v in values], arrow_type(spark_type(t)))
-    assert decoded(t, column) == values == [internal(t, v) for v in column.to_pylist()]
-    assert decoded(t, pyarrow.chunked_array([column, column.slice(1)])) == values + values[1:]
+    assert arrow_to_values(t, column) == values == [internal(t, v) for v in column.to_pylist()]
+    assert arrow_to_values(t, pyarrow.chunked_array([column, column.slice(1)])) == values + values[1:]

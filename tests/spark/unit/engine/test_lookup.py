@@ -12,8 +12,8 @@ import pytest
 from evercurrent.data.types import BIGINT, DATE, STRING, Array, Decimal, Float, Type
 from evercurrent.delta.program import Index, Keyed, Program, Ranked, State
 from evercurrent.engine.spark.storage.files import ROW_GROUP, Folder, Segment
-from evercurrent.engine.spark.storage.lookup import Footer, Wanted, find, holding, only
-from evercurrent.engine.spark.storage.merge_policy import FAN, due, outgrown
+from evercurrent.engine.spark.storage.lookup import Footer, Wanted, find, find_groups, only
+from evercurrent.engine.spark.storage.merge_policy import FAN, due, is_outgrown
 from evercurrent.engine.spark.storage.sort_order import orders, row_order
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.term.nodes import Column, SortKey
@@ -46,7 +46,7 @@ def schema(footer: Footer) -> pyarrow.Schema:
 
 def test_only_the_groups_that_can_hold_a_key_are_read(footer: Footer) -> None:
     wanted = [Wanted.of("c0", [0, 2 * ROW_GROUP], KEY)]
-    assert footer.groups == GROUPS and holding(footer, wanted) == [0, 1]
+    assert footer.groups == GROUPS and find_groups(footer, wanted) == [0, 1]
     table, share = find(footer, schema(footer), wanted)
     assert table.column("c1").to_pylist() == ["row 0", f"row {2 * ROW_GROUP}"]
     assert share == pytest.approx(2 / GROUPS)
@@ -62,7 +62,7 @@ def test_of_keys_that_are_not_there_only_the_key_column_is_read(footer: Footer) 
 def test_nulls_are_found_where_they_are(footer: Footer) -> None:
     table, _ = find(footer, schema(footer), [Wanted.of("c0", [None], KEY)])
     assert table.column("c0").to_pylist() == [None] * 3
-    assert holding(footer, [Wanted.of("c0", [None], KEY)]) == [GROUPS - 1]
+    assert find_groups(footer, [Wanted.of("c0", [None], KEY)]) == [GROUPS - 1]
 
 
 def test_every_key_column_narrows(footer: Footer) -> None:
@@ -88,7 +88,7 @@ def test_columns_of_all_kinds_are_found_beside_the_key(tmp_path: Path, plain: bo
     path = str(tmp_path / "f.parquet")
     pyarrow.parquet.write_table(table, path, row_group_size=ROW_GROUP, use_dictionary=not plain)
     footer = Footer.read(path)
-    assert [n for n in table.column_names if footer.coded(n)] == ([] if plain else ["c1", "c4"])
+    assert [n for n in table.column_names if footer.is_coded(n)] == ([] if plain else ["c1", "c4"])
     # groups 0, 2 and 5 hold some; group 3 could, and does not, once the second column is asked as well
     keys = [0, 1, 7, 2 * ROW_GROUP, 3 * ROW_GROUP - 1, 3 * ROW_GROUP + 1, count - 1]
     for wanted in (
@@ -151,4 +151,4 @@ def test_stores_stay_few_segments_however_many_batches() -> None:
             store = Store(store.base, (*store.recent[: -len(chosen)], Segment(("y",), rows, 0)))
         assert len(store.recent) < FAN * 5
     assert sum(s.rows for s in store.recent) == 200_000 and written < 5 * 200_000
-    assert not outgrown(store) and outgrown(store.plus(Segment(("z",), 60_000, 0)))
+    assert not is_outgrown(store) and is_outgrown(store.plus(Segment(("z",), 60_000, 0)))

@@ -151,8 +151,8 @@ def test_rows_up_to_a_value_and_from_it(made: Made, values: list[Any]) -> None:
     kind = pyarrow.decimal128(38, 0) if isinstance(values[0], decimal.Decimal) else None
     _, copy = made(pyarrow.table({"c0": pyarrow.array(values, kind)}), None)
     for value in values:
-        assert [values[i] for i in copy.reaching(value, True)] == [v for v in values if v >= value]
-        assert [values[i] for i in copy.reaching(value, False)] == [v for v in values if v <= value]
+        assert [values[i] for i in copy.find_reaching(value, True)] == [v for v in values if v >= value]
+        assert [values[i] for i in copy.find_reaching(value, False)] == [v for v in values if v <= value]
 
 
 @pytest.mark.parametrize("keys", [[3, 1, 2], [1, None, 2], [None, None, None], []])

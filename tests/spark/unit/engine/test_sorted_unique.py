@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow
 import pytest
 
-from evercurrent.engine.spark.intake.sorted_unique import rising
+from evercurrent.engine.spark.intake.sorted_unique import is_ascending
 from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
 
 
@@ -40,9 +40,9 @@ def folder(tmp_path: Path) -> Folder:
     ],
 )
 def test_what_rises(folder: Folder, files: list[dict[str, Any]], columns: list[str], expected: bool) -> None:
-    assert rising(folder, segment_of(folder, *files), columns) is expected
+    assert is_ascending(folder, segment_of(folder, *files), columns) is expected
 
 
 def test_nothing_rises_vacuously(folder: Folder) -> None:
-    assert rising(folder, Segment((), 0, 0, ("c0",)), ["c0"])
-    assert not rising(folder, EMPTY, ["c0"])  # of no known order
+    assert is_ascending(folder, Segment((), 0, 0, ("c0",)), ["c0"])
+    assert not is_ascending(folder, EMPTY, ["c0"])  # of no known order

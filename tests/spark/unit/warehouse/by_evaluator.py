@@ -8,7 +8,8 @@ from typing import cast
 from evercurrent.calculus.nodes import Query
 from evercurrent.data.zset import ZSet
 from evercurrent.design.evaluation import reference
-from evercurrent.engine.spark.engine import Engine, Report
+from evercurrent.engine.spark.engine import Engine
+from evercurrent.engine.spark.kernel.outcome import Report
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.storage.stored_state import Store

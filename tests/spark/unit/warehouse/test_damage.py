@@ -119,7 +119,7 @@ def test_a_lost_entry_in_the_middle_is_noticed_where_it_matters(place: Path, whi
     lost.unlink()
     assert contents(place) == expected
     db = Warehouse(None, place, progress=False)
-    for ask in (db.history, lambda: db.apply({"o": []}, batch="b1"), lambda: db.vacuum(keep=1)):
+    for ask in (db.history, lambda: db.apply({"o": []}, batch="b1"), lambda: db.vacuum(keep=1, hours=0)):
         with pytest.raises(StorageError, match=f"{lost.name} is missing"):
             ask()
     report = repair_log(Folder(place))
@@ -166,7 +166,7 @@ def test_a_damaged_state_names_the_file_and_is_rebuilt(place: Path) -> None:
     assert db.version == version + 1 and db.history()[-1].version == db.version
     assert report.repaired and not any(f.current for f in report.findings), str(report)
     assert contents(place) == expected
-    db.vacuum(keep=1)
+    db.vacuum(keep=1, hours=0)
     assert db.check(), str(db.check())
     other = build(place.with_name("other"), 0)
     change(db)

@@ -20,7 +20,7 @@ from evercurrent.warehouse.database import Warehouse
 from evercurrent.warehouse.maintenance.catch_up import view_rows
 from evercurrent.warehouse.planning.estimates import SizeOf
 from evercurrent.warehouse.planning.strategies import Around, Decision, Outlook, Way
-from evercurrent.warehouse.program_parts import stored_part, stores_of
+from evercurrent.warehouse.program_parts import select_stored_part, stores_of
 from tests.spark.unit.warehouse.by_evaluator import evaluated
 
 SCHEMA = """
@@ -85,7 +85,7 @@ def check(db: Warehouse, before: dict[str, ZSet], since: int) -> None:
         assert change == rows - before.get(view.name, ZSet()) or view.name not in before, view.name
         before[view.name] = rows
     # No store is left behind that no one keeps.
-    known = stores_of(stored_part(core.present.program, core.catalog, core.snapshot.cold))
+    known = stores_of(select_stored_part(core.present.program, core.catalog, core.snapshot.cold))
     stray = [
         n
         for n in core.snapshot.stores

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping
 import pytest
 
 from evercurrent.catalog.catalog import Catalog
+from evercurrent.definitions.reading import add_definition
 from evercurrent.design.compile import Design, compile_all
 from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.frontend.sql.parse import parse_script
-from evercurrent.warehouse.definitions.opening import add_definition
 from evercurrent.warehouse.planning import estimates
 from evercurrent.warehouse.planning.estimates import (
     JOB_SECONDS,
@@ -21,9 +21,9 @@ from evercurrent.warehouse.planning.estimates import (
     by_sql,
     flow,
 )
-from evercurrent.warehouse.planning.experience import LEAST, Cold, key, learned
-from evercurrent.warehouse.planning.strategies import Around, Decision, Outlook, recomputed_relations
-from evercurrent.warehouse.program_parts import always_full, part_without, stored_part, stores_of
+from evercurrent.warehouse.planning.experience import LEAST, Cold, key, learn
+from evercurrent.warehouse.planning.strategies import Around, Decision, Outlook, find_recomputed
+from evercurrent.warehouse.program_parts import always_full, part_without, select_stored_part, stores_of
 
 TABLES = """
 CREATE TABLE cust (id BIGINT PRIMARY KEY, nation STRING);
@@ -123,17 +123,17 @@ def test_the_strategy_says_what_the_batch_needs() -> None:
 def test_views_with_the_same_rows_are_recomputed_together_or_not_at_all() -> None:
     o = outlook({"a": ("auto", WIDE), "b": ("incremental", WIDE)})
     found = decided(o, {"cust": 3_000_000})
-    assert found["a"].code == "shared" and not recomputed_relations(found)
+    assert found["a"].code == "shared" and not find_recomputed(found)
     o = outlook({"a": ("auto", WIDE), "b": ("full", WIDE)})
     found = decided(o, {"cust": 3_000_000})
-    assert {d.strategy for d in found.values()} == {"full"} and len(recomputed_relations(found)) == 1
+    assert {d.strategy for d in found.values()} == {"full"} and len(find_recomputed(found)) == 1
 
 
 def test_what_only_full_views_need_is_not_kept() -> None:
     o = outlook({"a": ("full", SPEND)})
     program = o.design.program
     assert always_full(program, o.catalog) == {program.views["a"]}
-    assert stores_of(program) and not stores_of(stored_part(program, o.catalog))
+    assert stores_of(program) and not stores_of(select_stored_part(program, o.catalog))
     o = outlook({"a": ("full", SPEND), "b": ("incremental", "SELECT nation FROM a WHERE total > 3")})
     program = o.design.program
     inputs = {r.name for r in part_without(program, {program.views["a"]}).relations}
@@ -174,12 +174,12 @@ def test_a_way_that_was_quick_says_nothing_of_the_others(monkeypatch: pytest.Mon
     relation = o.design.program.views["v"]
     changed = {"orders": 400_000, "cust": 90_000}
     new = decided(o, changed)["v"]
-    assert (new.way, new.learnt, new.estimate.jobs > 0) == ("rules", "jobs", True)
-    around = Around(sql=True, factors=learned({}, key("rules", relation), 2.0, 0.1))
+    assert (new.way, new.learnt, new.estimate.jobs > 0) == ("rules", "tasks", True)
+    around = Around(sql=True, factors=learn({}, key("rules", relation), 2.0, 0.1))
     then = decided(o, changed, around)["v"]
     assert (then.way, then.learnt, then.estimate.jobs) == ("rules", "rules", 0)
     assert then.ways["sql"] == new.ways["sql"]
-    assert learned({}, key("rules", relation), 2.0, 1e-6) == {
+    assert learn({}, key("rules", relation), 2.0, 1e-6) == {
         key("rules", relation): pytest.approx(LEAST, abs=1e-4)
     }
     slow = Around(sql=True, factors={key("jobs", relation): 4.0})
@@ -227,14 +227,14 @@ def test_cold_states_are_filled_when_their_want_has_cost_a_fill() -> None:
             break
         assert d.code == "cold" and d.more > 0
         paid += d.more
-        cold = cold.paid(d.more)
+        cold = cold.add_cost(d.more)
         assert cold.spent == pytest.approx(paid)
     assert (
         fills and paid < fill <= paid + d.more
     )  # less than a fill was spent, then a fill: at most twice the best
     # A batch for which recomputing is the better way adds nothing.
     d = decided(o, {"orders": 60_000_000}, Around(sql=True, cold={relation: cold}), cold=states)["spend"]
-    assert d.code == "cold" and d.more < 0 and cold.paid(d.more) == cold
+    assert d.code == "cold" and d.more < 0 and cold.add_cost(d.more) == cold
 
 
 def test_where_spark_is_not_asked_a_recompute_fills() -> None:

@@ -102,13 +102,15 @@ def test_compaction_that_failed_is_done_with_a_later_batch(
 ) -> None:
     monkeypatch.setattr(merge_policy, "FAN", 2)
     db = build(tmp_path / "w", 0, batches=1)
-    merge = db._core.engine.compacted
+    merge = db._core.engine.compact_store
     monkeypatch.setattr(
-        db._core.engine, "compacted", lambda *a, **k: (_ for _ in ()).throw(StorageError("the disk is full"))
+        db._core.engine,
+        "compact_store",
+        lambda *a, **k: (_ for _ in ()).throw(StorageError("the disk is full")),
     )
     with pytest.warns(upkeep.UpkeepWarning):
         change(db)
-    monkeypatch.setattr(db._core.engine, "compacted", merge)
+    monkeypatch.setattr(db._core.engine, "compact_store", merge)
     run = db.apply({"o": [{"_change_type": "insert", "id": 7777, "cust": 1, "total": 1, "note": "n"}]})
     assert not run.warnings and db._core.engine.log.entry(db.version).kind == "COMPACT"
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.data.zset import Row, ZSet
+from evercurrent.definitions.reading import add_definition
 from evercurrent.errors import ConstraintError
 from evercurrent.frontend.sql.parse import parse_script
 from evercurrent.rows.constraints import children_of, validate
@@ -19,7 +20,6 @@ from evercurrent.rows.store import Store
 from evercurrent.warehouse.changes import assertion_trials
 from evercurrent.warehouse.changes.assertion_trials import TooMany, Violations, to_set_aside, units_of
 from evercurrent.warehouse.changes.constraint_split import Aside, split_by_constraints
-from evercurrent.warehouse.definitions.opening import add_definition
 
 TABLES = """
 CREATE TABLE p (id INT PRIMARY KEY, code INT UNIQUE);

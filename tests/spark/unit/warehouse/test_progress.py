@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evercurrent.engine.spark import progress
+from evercurrent import progress
 from evercurrent.engine.spark.progress import Progress
 from evercurrent.statements.run_record import RunRecord, ViewRun
 

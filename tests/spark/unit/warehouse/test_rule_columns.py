@@ -14,6 +14,7 @@ from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.rules import name_of, rules_of
 from evercurrent.data.types import Type
 from evercurrent.data.zset import Row, ZSet
+from evercurrent.definitions.reading import add_definition
 from evercurrent.engine.spark.kernel.constraint_precheck import ColumnValidation, can_validate
 from evercurrent.engine.spark.storage.digests import H, digests
 from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
@@ -23,7 +24,6 @@ from evercurrent.rows.constraints import children_of, validate
 from evercurrent.rows.row_rules import RowRules
 from evercurrent.rows.store import Store
 from evercurrent.rows.violations import constraint_error, find_violations
-from evercurrent.warehouse.definitions.opening import add_definition
 from tests.rule_changes import (
     BASE,
     SCHEMA,

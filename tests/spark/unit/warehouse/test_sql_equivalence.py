@@ -6,10 +6,10 @@ import pytest
 
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.dependencies import view_order
+from evercurrent.definitions.reading import add_definition
 from evercurrent.design.compile import Design, compile_all
 from evercurrent.frontend.sql.parse import parse_script
 from evercurrent.frontend.sql.spark_text import total_order
-from evercurrent.warehouse.definitions.opening import add_definition
 from evercurrent.warehouse.planning.experience import after
 from evercurrent.warehouse.planning.sql_equivalence import Saying, sayings
 

@@ -18,10 +18,10 @@ import pytest
 
 import evercurrent as ec
 from evercurrent.engine.spark import engine
-from evercurrent.engine.spark.sources.iceberg import loaded_table
+from evercurrent.engine.spark.sources.iceberg import load_table
 from evercurrent.engine.spark.sources.nodes import Source
 from evercurrent.engine.spark.storage.files import Segment
-from evercurrent.engine.spark.storage.log import Snapshot
+from evercurrent.engine.spark.storage.snapshots import Snapshot
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.warehouse.database import Warehouse
 from evercurrent.warehouse.maintenance.called_functions import MissingFunctionWarning
@@ -145,7 +145,7 @@ def test_what_is_no_function_is_not_taken(tmp_path: Path, wrong: Any) -> None:
 
 
 def test_in_process_there_is_nothing_to_hand_over() -> None:
-    with pytest.raises(ec.QueryError, match="for a database on Spark"):
+    with pytest.raises(ec.QueryError, match="for a database that is kept"):
         ec.connect(functions=[len])  # type: ignore[call-overload]
 
 
@@ -221,7 +221,7 @@ def test_no_file_outside_is_read_or_removed(tmp_path: Path, file: Any) -> None:
         db.view("shouted").rows()
         db.compact()
     with pytest.raises(ec.EvercurrentError):
-        opened(tmp_path / "w", functions=[given]).vacuum(keep=1)
+        opened(tmp_path / "w", functions=[given]).vacuum(keep=1, hours=0)
     assert secret.exists()
 
 
@@ -281,4 +281,4 @@ def test_forged_nodes_are_refused(tmp_path: Path, find: str, put: str) -> None:
 @pytest.mark.parametrize("name", ["py-io-impl", "py-catalog-impl", "s3.signer", "auth.custom-class"])
 def test_options_of_sources_import_nothing(name: str) -> None:
     with pytest.raises(ec.QueryError, match="a warehouse is data"):
-        loaded_table(Source("s", "iceberg", "db.t", (), {name: "os.system"}))
+        load_table(Source("s", "iceberg", "db.t", (), {name: "os.system"}))

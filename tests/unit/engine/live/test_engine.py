@@ -5,7 +5,6 @@ from __future__ import annotations
 import linecache
 import traceback
 from collections.abc import Iterable
-from typing import Any
 
 import pytest
 
@@ -259,11 +258,11 @@ def test_a_scalar_aggregate_always_has_its_row() -> None:
     assert dict(engine.core.storages["seen"].entries()) == {(3,): 1}
 
 
-def ordered(function: Any, unique: bool) -> Program:
+def ordered(function: Ranked | Windowed, unique: bool) -> Program:
     g, x = Column("g", INT), Column("x", INT)
     state = State("rows", (g, x), unique=unique)
     rule = Rule("t", (g, x), W, (), "rows", (g, x), W)
-    keyed = Keyed("top", (g, x), "rows", ("g",), function)
+    keyed = Keyed("top", function.outputs, "rows", ("g",), function)
     return Program((Input("t", (g, x)), keyed), (state,), {"t": (rule,)}, {"top": "top"})
 
 

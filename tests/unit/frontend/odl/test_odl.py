@@ -211,7 +211,13 @@ def test_mistakes_are_shown_where_they_are(text: str, message: str, line: str) -
     assert line in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["interface a {};", "class a : b {};", "class a extends b, c {};"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "interface a { relationship b x inverse b::y; }; class b : a { relationship b y inverse b::x; };",
+        "class a extends b, c {};",
+    ],
+)
 def test_what_is_not_built_says_so(text: str) -> None:
     with pytest.raises(UnsupportedError) as caught:
         classes_of(text, Schema())

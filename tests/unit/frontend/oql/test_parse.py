@@ -7,7 +7,7 @@ import pytest
 from evercurrent.errors import QueryError
 from evercurrent.frontend.oql import syntax as s
 from evercurrent.frontend.oql.parse import parse, parse_one
-from evercurrent.frontend.oql.strings import translated
+from evercurrent.frontend.oql.strings import translate_pattern
 
 
 def test_precedences_are_those_of_the_standard() -> None:
@@ -99,5 +99,5 @@ def test_errors_say_where(text: str, message: str, column: int) -> None:
 
 
 def test_patterns_of_like() -> None:
-    assert translated("A*?") == "A%_"
-    assert translated("100\\%\\*_") == "100\\%*_"
+    assert translate_pattern("A*?") == "A%_"
+    assert translate_pattern("100\\%\\*_") == "100\\%*_"

@@ -256,3 +256,30 @@ def test_wrong_names_show_the_place(db: ec.Database) -> None:
         words.where(lambda w: w.text == 3)
     with pytest.raises(ec.QueryError, match="takes 2 arguments"):
         words.where(lambda a, b: a == b)  # type: ignore[arg-type, misc]
+
+
+def test_in_a_condition_and_in_the_result_it_is_called_once_for_each_row(db: ec.Database) -> None:
+    words = db.table_of(Word)
+    view = db.view(
+        "scored",
+        words.where(lambda w: score(w.text) > 1)
+        .where(lambda w: w.lang > 0)
+        .select(lambda w: (w.id, score(w.text), score(w.text) + w.lang)),
+    )
+    words.insert(Word(1, "b", 1))
+    words.insert([Word(2, "cc", 2), Word(3, "a", 1)])
+    assert calls == {"b": 1, "cc": 1, "a": 1}
+    assert sorted(view.rows()) == [(1, 2, 3), (2, 6, 8)]
+    words.delete(Word(1, "b", 1))
+    assert calls["b"] == 2
+    assert view.rows() == [(2, 6, 8)]
+
+
+def test_of_other_values_it_is_called_again(db: ec.Database) -> None:
+    words = db.table_of(Word)
+    view = db.view(
+        "other", words.where(lambda w: declared(w.lang) > 1).select(lambda w: (w.id, declared(w.lang + 1)))
+    )
+    words.insert(Word(1, "b", 5))
+    assert calls == {5: 1, 6: 1}
+    assert view.rows() == [(1, 7)]

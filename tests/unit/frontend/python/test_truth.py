@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import evercurrent as ec
-from evercurrent.frontend.python.block import packed
+from evercurrent.frontend.python.block import pack
 from evercurrent.frontend.python.core import AnyQuery
 from evercurrent.term.opaque import is_opaque
 
@@ -196,4 +196,4 @@ def test_conditions_are_looked_into(rows: Any, number: int) -> None:
 def opaque_terms(query: AnyQuery) -> list[Any]:
     from evercurrent.calculus.walk import is_query, nodes
 
-    return [n for n in nodes(packed(query._block)) if not is_query(n) and is_opaque(n)]
+    return [n for n in nodes(pack(query._block)) if not is_query(n) and is_opaque(n)]

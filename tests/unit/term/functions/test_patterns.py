@@ -9,7 +9,7 @@ import pytest
 from evercurrent.errors import EvaluationError, UnsupportedError
 from evercurrent.term.functions.temporal import date_patterns
 from evercurrent.term.functions.text.matching import like_test
-from evercurrent.term.functions.text.regex import compiled, translate
+from evercurrent.term.functions.text.regex import compile_pattern, translate
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ from evercurrent.term.functions.text.regex import compiled, translate
     ],
 )
 def test_a_regular_expression_of_java_means_the_same(pattern: str, text: str, found: bool) -> None:
-    assert (compiled(pattern).search(text) is not None) is found
+    assert (compile_pattern(pattern).search(text) is not None) is found
 
 
 @pytest.mark.parametrize("pattern", [r"[a&&b]", r"[a[b]]", r"\G", r"\X", r"\p{IsGreek}", r"a(?i)b", r"(?u)a"])
@@ -51,7 +51,7 @@ def test_what_has_no_translation_is_refused(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", ["[", "(", "a{2,1}", "\\", r"\y", "*"])
 def test_what_is_no_regular_expression_is_an_error(pattern: str) -> None:
     with pytest.raises(EvaluationError):
-        compiled(pattern)
+        compile_pattern(pattern)
 
 
 def test_like_knows_its_escape() -> None:

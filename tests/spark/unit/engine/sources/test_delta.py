@@ -10,8 +10,14 @@ import pyarrow
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from evercurrent.engine.spark.sources.delta import absolute, folder_value, opened
+from evercurrent.engine.spark.sources.delta import DeltaState, open_on
+from evercurrent.engine.spark.sources.delta_log import absolute
+from evercurrent.engine.spark.storage.disk import DISK
 from evercurrent.errors import StorageError, UnsupportedError
+
+
+def open_table(path: str, version: int | None = None) -> DeltaState:
+    return open_on(DISK, path, version)
 
 
 def crafted(path: Path, protocol: dict[str, Any], configuration: dict[str, str] | None = None) -> str:
@@ -41,8 +47,8 @@ def features(*names: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("protocol", "configuration", "said"),
     [
-        (features("columnMapping"), None, "column mapping"),
-        (features("typeWidening"), None, "reader feature typeWidening"),
+        (features("columnMapping"), {"delta.columnMapping.mode": "name"}, "no name in files"),
+        (features("columnMapping"), {"delta.columnMapping.mode": "taste"}, "maps columns by 'taste'"),
         (features("variantType"), None, "reader feature variantType"),
         (features("notYetInvented"), None, "notYetInvented"),
         ({"minReaderVersion": 2, "minWriterVersion": 5}, {"delta.columnMapping.mode": "name"}, "olumn"),
@@ -53,13 +59,15 @@ def test_what_cannot_be_read_rightly_is_refused(
     tmp_path: Path, protocol: dict[str, Any], configuration: dict[str, str] | None, said: str
 ) -> None:
     with pytest.raises(UnsupportedError, match=said) as caught:
-        opened(crafted(tmp_path / "t", protocol, configuration))
+        open_table(crafted(tmp_path / "t", protocol, configuration))
     assert "table=" in str(caught.value), "the error says what to do"
 
 
-@pytest.mark.parametrize("feature", ["timestampNtz", "v2Checkpoint", "deletionVectors"])
+@pytest.mark.parametrize(
+    "feature", ["timestampNtz", "v2Checkpoint", "deletionVectors", "columnMapping", "typeWidening"]
+)
 def test_features_that_leave_files_as_they_are_are_read(tmp_path: Path, feature: str) -> None:
-    found = opened(crafted(tmp_path / "t", features(feature)))
+    found = open_table(crafted(tmp_path / "t", features(feature)))
     assert (found.version, found.rows, [c.name for c in found.columns]) == (1, 1, ["id"])
 
 
@@ -67,18 +75,10 @@ def test_paths_of_the_log_are_those_on_disk(tmp_path: Path) -> None:
     path = tmp_path / "a b"
     values = ["01", "a b", "x/y%z", "{q}[*]?", None]
     write_deltalake(str(path), pyarrow.table({"id": range(5), "k": values}), partition_by=["k"])
-    found = opened(str(path))
+    found = open_table(str(path))
     assert all(Path(f).is_file() for f in found.files) and len(found.files) == 5
-    assert {folder_value(str(Path(f).relative_to(path)), "k") for f in found.files} == set(values)
+    assert {f.partition["k"] for f in found.files.values()} == set(values)
     assert absolute("/t", "file:///elsewhere/x%20y.parquet") == "/elsewhere/x y.parquet"
-
-
-def test_folders_that_do_not_bear_their_values_are_refused(tmp_path: Path) -> None:
-    write_deltalake(str(tmp_path), pyarrow.table({"id": [1], "k": ["a"]}), partition_by=["k"])
-    log = tmp_path / "_delta_log" / f"{0:020}.json"
-    log.write_text(log.read_text().replace('"k":"a"', '"k":"b"'))
-    with pytest.raises(UnsupportedError, match="partition column k"):
-        opened(str(tmp_path))
 
 
 def test_versions(tmp_path: Path) -> None:
@@ -87,11 +87,9 @@ def test_versions(tmp_path: Path) -> None:
     )
     write_deltalake(str(tmp_path), pyarrow.table({"id": [3]}), mode="append")
     DeltaTable(str(tmp_path)).delete("id = 1")
-    assert [opened(str(tmp_path), v).rows for v in range(3)] == [2, 3, 2]
-    assert (
-        opened(str(tmp_path)).has_feed and opened(str(tmp_path)).identity == opened(str(tmp_path), 0).identity
-    )
+    assert [open_table(str(tmp_path), v).rows for v in range(3)] == [2, 3, 2]
+    assert open_table(str(tmp_path)).identity == open_table(str(tmp_path), 0).identity
     with pytest.raises(StorageError, match="version 7"):
-        opened(str(tmp_path), 7)
+        open_table(str(tmp_path), 7)
     with pytest.raises(StorageError, match="not a Delta table"):
-        opened(str(tmp_path / "nothing"))
+        open_table(str(tmp_path / "nothing"))

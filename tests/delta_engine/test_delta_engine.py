@@ -1,0 +1,211 @@
+"""Tables written by Delta's own engine on Spark, read by reference; and published views, read by it."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import evercurrent as ec
+from evercurrent.engine.spark.sources import reading, references
+from evercurrent.warehouse.database import Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+delta = pytest.importorskip(
+    "delta", reason="delta-spark is not installed: make test-delta", exc_type=ImportError
+)
+
+VIEW = "CREATE VIEW per AS SELECT g, count(*) AS n, sum(x) AS s, max(id) AS m FROM t GROUP BY g"
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[SparkSession]:
+    """A session with Delta's own engine; skips where its jars cannot be had."""
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
+        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.databricks.delta.snapshotPartitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config(
+            "spark.jars.excludes", "com.google.code.findbugs:jsr305"
+        )  # annotations: some caches lack the jar
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+    )
+    try:
+        session = delta.configure_spark_with_delta_pip(builder).getOrCreate()
+    except Exception as problem:
+        pytest.skip(f"the jars of Delta cannot be had from Maven: {str(problem).splitlines()[0]}")
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(params=["driver", "spark"])
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "spark":
+        monkeypatch.setattr(reading, "DRIVER_BYTES", -1)
+        monkeypatch.setattr(references, "HELD_BYTES", -1)
+    return str(request.param)
+
+
+TABLES = {
+    "vectors": ("", "'delta.enableDeletionVectors'='true'"),
+    "mapped": (
+        "",
+        "'delta.enableDeletionVectors'='true', 'delta.columnMapping.mode'='name', 'delta.enableRowTracking'='true'",
+    ),
+    "by_id": ("", "'delta.enableDeletionVectors'='true', 'delta.columnMapping.mode'='id'"),
+    "feed": (
+        "",
+        "'delta.enableDeletionVectors'='true', 'delta.enableChangeDataFeed'='true', 'delta.columnMapping.mode'='name'",
+    ),
+    "partitioned": (
+        "PARTITIONED BY (g)",
+        "'delta.enableDeletionVectors'='true', 'delta.enableChangeDataFeed'='true', 'delta.checkpointInterval'='3'",
+    ),
+    "rewritten": (
+        "PARTITIONED BY (g)",
+        "'delta.enableDeletionVectors'='false', 'delta.enableChangeDataFeed'='true'",
+    ),
+    "checkpoints": (
+        "",
+        "'delta.enableDeletionVectors'='true', 'delta.checkpointPolicy'='v2', 'delta.checkpointInterval'='2'",
+    ),
+}
+
+
+def with_zone(value: Any) -> Any:
+    """Spark gives out timestamps in the zone of the process, without a name of it."""
+    if not isinstance(value, datetime.datetime):
+        return value
+    return value.astimezone(datetime.UTC)
+
+
+def agrees(session: SparkSession, db: Warehouse, path: str, view: bool = True) -> None:
+    """What we read is what Delta's engine reads; so is what is kept current from it."""
+    theirs: Any = session.read.format("delta").load(path)
+    names = [c.name for c in db._core.table("t").columns]
+    wanted = sorted((tuple(map(with_zone, r)) for r in theirs.select(*names).collect()), key=repr)
+    assert sorted(db.table("t").rows(), key=repr) == wanted
+    if view:
+        theirs.createOrReplaceTempView("theirs")
+        per = session.sql(VIEW.split(" AS ", 1)[1].replace("FROM t", "FROM theirs")).collect()
+        assert sorted(db.view("per").rows(), key=repr) == sorted((tuple(r) for r in per), key=repr)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_what_its_engine_writes(engine: SparkSession, tmp_path: Path, kind: str, reader: str) -> None:
+    path = str(tmp_path / "a lake")
+    partitioned, properties = TABLES[kind]
+    engine.sql(
+        f"CREATE TABLE delta.`{path}` (id BIGINT, g STRING, x INT, d DECIMAL(12,2), at TIMESTAMP, day DATE) "
+        f"USING delta {partitioned} TBLPROPERTIES ({properties})"
+    )
+
+    def rows(first: int, last: int) -> Any:
+        return engine.range(first, last).selectExpr(
+            "id",
+            "CASE WHEN id % 7 = 0 THEN NULL ELSE concat('g ', id % 3) END AS g",
+            "CAST(id % 10 AS INT) AS x",
+            "CAST(id AS DECIMAL(12,2)) AS d",
+            "timestamp_seconds(id) AS at",
+            "date_add(DATE'2024-01-01', CAST(id AS INT)) AS day",
+        )
+
+    rows(0, 200).coalesce(2).write.format("delta").mode("append").save(path)
+    db = ec.connect(spark=engine, path=tmp_path / "w")
+    db.source("t", format="delta", path=path, key=["id"])
+    db.execute(VIEW)
+    db.refresh()
+    agrees(engine, db, path)
+    engine.sql(f"DELETE FROM delta.`{path}` WHERE id % 11 = 3")
+    engine.sql(f"UPDATE delta.`{path}` SET x = x + 100 WHERE id % 13 = 1")
+    run = db.refresh()
+    agrees(engine, db, path)
+    rows(190, 230).createOrReplaceTempView("more")
+    engine.sql(
+        f"MERGE INTO delta.`{path}` t USING more m ON t.id = m.id WHEN MATCHED AND m.id % 2 = 0 THEN DELETE "
+        "WHEN MATCHED THEN UPDATE SET x = m.x + 7 WHEN NOT MATCHED THEN INSERT *"
+    )
+    engine.sql(f"OPTIMIZE delta.`{path}`")
+    engine.sql(f"DELETE FROM delta.`{path}` WHERE id < 5")
+    run = db.refresh()
+    agrees(engine, db, path)
+    if kind in ("feed", "partitioned", "rewritten"):
+        assert "change feed" in str(run.notes)
+    engine.sql(f"RESTORE TABLE delta.`{path}` TO VERSION AS OF 1")
+    db.refresh()
+    agrees(engine, db, path)
+    if kind in ("mapped", "by_id", "feed"):
+        engine.sql(f"ALTER TABLE delta.`{path}` ADD COLUMN more STRING")
+        engine.sql(f"INSERT INTO delta.`{path}` SELECT 1000, 'z', 1, 1, NULL, NULL, 'new'")
+        db.refresh()
+        agrees(engine, db, path)
+    assert db.verify()
+    assert not any(s.files for s in db._core.present.table_rows("t").segments)
+
+
+def test_types_that_become_wider(engine: SparkSession, tmp_path: Path, reader: str) -> None:
+    path = str(tmp_path / "lake")
+    engine.sql(
+        f"CREATE TABLE delta.`{path}` (id BIGINT, g STRING, x INT, d DECIMAL(10,2)) USING delta "
+        "TBLPROPERTIES ('delta.enableTypeWidening'='true', 'delta.enableDeletionVectors'='true')"
+    )
+    engine.sql(f"INSERT INTO delta.`{path}` VALUES (1, 'a', 1, 1.5), (2, 'b', 2, 2.5), (3, 'a', 3, 3.5)")
+    db = ec.connect(spark=engine, path=tmp_path / "w")
+    db.source("t", format="delta", path=path)
+    db.execute(VIEW)
+    db.refresh()
+    engine.sql(f"ALTER TABLE delta.`{path}` ALTER COLUMN x TYPE BIGINT")
+    engine.sql(f"ALTER TABLE delta.`{path}` ALTER COLUMN d TYPE DECIMAL(14,2)")
+    engine.sql(f"INSERT INTO delta.`{path}` VALUES (4, 'c', 5000000000, 99999999999.5)")
+    engine.sql(f"DELETE FROM delta.`{path}` WHERE id = 2")
+    run = db.refresh()
+    assert "wider columns" in str(run.notes)
+    agrees(engine, db, path)
+    assert db.verify()
+
+
+def test_a_vacuum_of_its_engine(engine: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "lake")
+    engine.sql(f"CREATE TABLE delta.`{path}` (id BIGINT, g STRING, x INT) USING delta")
+    engine.sql(f"INSERT INTO delta.`{path}` SELECT id, 'a', 1 FROM range(100)")
+    db = ec.connect(spark=engine, path=tmp_path / "w")
+    db.source("t", format="delta", path=path)
+    db.execute(VIEW)
+    db.refresh()
+    engine.sql(f"INSERT OVERWRITE delta.`{path}` SELECT id, 'b', 2 FROM range(10)")
+    engine.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    engine.sql(f"VACUUM delta.`{path}` RETAIN 0 HOURS")
+    with pytest.raises(ec.StorageError, match="vacuumed") as caught:
+        db.refresh()
+    assert "refresh(full=['t'])" in str(caught.value)
+    db.refresh(full=["t"])
+    agrees(engine, db, path)
+
+
+def test_its_engine_reads_published_views(engine: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "lake")
+    engine.sql(f"CREATE TABLE delta.`{path}` (id BIGINT, g STRING, x INT) USING delta")
+    engine.sql(f"INSERT INTO delta.`{path}` SELECT id, concat('g', id % 3), CAST(id AS INT) FROM range(100)")
+    db = ec.connect(spark=engine, path=tmp_path / "w")
+    db.source("t", format="delta", path=path)
+    db.execute(VIEW)
+    for step in range(3):
+        db.refresh()
+        found = engine.read.format("delta").load(str(tmp_path / "w" / "views" / "per")).collect()
+        assert sorted(tuple(r) for r in found) == sorted(db.view("per").rows())
+        engine.sql(f"UPDATE delta.`{path}` SET x = x + {step + 1} WHERE id % 5 = {step}")

@@ -1,0 +1,21 @@
+"""Drivers of a warehouse on S3 that are killed lose nothing and double nothing: a small campaign (`make kills-stores` runs more)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.mark.slow
+def test_killed_drivers_lose_nothing() -> None:
+    pytest.importorskip("moto")
+    command = [sys.executable, "-m", "tests.spark.stores.killing", "--kills", "8", "--seed", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert sum(json.loads(done.stdout).values()) == 8
