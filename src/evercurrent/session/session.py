@@ -130,8 +130,10 @@ class Session:
             finally:
                 if transaction.status == "committed":  # an interrupt in the last moment: it stands
                     self.subscribers.deliver()
-                else:
+                elif self.committing is None:
                     transaction.abandon("failed")
+                else:  # interrupted again before it was decided: `settle_first` asks the file, and undoes or finishes it
+                    transaction.status = "failed"
             raise
         self.subscribers.deliver()
 
