@@ -75,5 +75,7 @@ class Followed:
             elif found[0]:
                 transport.write(frame(found[0]))
                 self.seen = found[1]
-            else:
+            elif self.relay.follows(self.log):
                 self.relay.add(self.log, transport, self.seen)
+            else:  # the process has just died: another one is started in the next round
+                await asyncio.sleep(look)

@@ -73,8 +73,9 @@ class Relay:
 
     def start(self) -> None:
         """Starts the process, unless it runs."""
-        if self._control is not None:
+        if self._control is not None and self._is_alive(self._control):
             return
+        self.stop()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._process = subprocess.Popen(
@@ -93,6 +94,16 @@ class Relay:
         ours.setblocking(False)
         self._control = ours
         self.loop.add_reader(ours.fileno(), self._receive)
+
+    @staticmethod
+    def _is_alive(control: socket.socket) -> bool:
+        """Whether the process has its end of the socket. Clients that lost it may come before the loop has noticed."""
+        try:
+            return control.recv(1, socket.MSG_PEEK) != b""
+        except (BlockingIOError, InterruptedError):
+            return True
+        except OSError:
+            return False
 
     def stop(self) -> None:
         """Ends the process and its connections. Idempotent."""
@@ -156,6 +167,10 @@ class Relay:
             self.fed[log] = log.newest
             log.relay = self
             self._send(message(b"R", PLACE.pack(self._made, self.fed[log])))
+
+    def follows(self, log: ChangeLog) -> bool:
+        """Whether the process knows a log."""
+        return log in self.fed
 
     def feed(self, log: ChangeLog) -> None:
         """Tells the process what is new in a log that it follows."""

@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -74,6 +74,14 @@ def following(client: httpx.Client, path: str, **headers: str) -> Iterator[Event
     with client.stream("GET", path, headers=headers) as response:
         assert response.status_code == 200
         yield Events(response.iter_lines())
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 10) -> None:
+    """What another process reports arrives a little later."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_rows_as_json_csv_and_arrow(client: httpx.Client) -> None:
@@ -464,7 +472,7 @@ def test_the_death_of_the_relay_hurts_nobody(db: ec.Database) -> None:
             assert events.next()[1]["version"] == change["version"] + 1
             db.table("orders").insert((5002, 1, 1, "z"))
             assert events.next()[1]["version"] == change["version"] + 2
-            assert "evercurrent_streams 1" in client.get("/metrics").text
+            wait_until(lambda: "evercurrent_streams 1\n" in client.get("/metrics").text)
         process = server._service.relay
         assert process is not None and process.pid is not None
         pid = process.pid
