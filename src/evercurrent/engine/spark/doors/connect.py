@@ -8,6 +8,7 @@ operations that the server ran are counted for jobs.
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -38,6 +39,16 @@ def is_connect(session: Any) -> bool:
     return any(c.__module__.startswith("pyspark.sql.connect") for c in type(session).__mro__)
 
 
+def close_client(client: Any) -> None:
+    """Releases the session of a client on the server, and closes its connection. Idempotent."""
+    if getattr(client, "is_closed", False):
+        return
+    with suppress(Exception):
+        client.release_session()
+    with suppress(Exception):
+        client.close()
+
+
 class ConnectDoor:
     """The door to a session whose server is elsewhere."""
 
@@ -51,7 +62,16 @@ class ConnectDoor:
         ] = {}  # finished tasks, all tasks, whether it is over
 
     def new_session(self) -> Any:
-        """The protocol has one from Spark 4.3 on; before, another connection with the same address and user is one."""
+        """The protocol has one from Spark 4.3 on; before, another connection with the same address and user is one.
+
+        It is closed when the program ends, at the latest. PySpark closes a forgotten session when the interpreter is already
+        gone; a call that is still under way then never ends, and neither does the program.
+        """
+        made = self._open_session()
+        weakref.finalize(made, close_client, made.client)
+        return made
+
+    def _open_session(self) -> Any:
         own = getattr(type(self.session), "newSession", None)
         if own is not None:
             with suppress(NotImplementedError):
@@ -60,10 +80,7 @@ class ConnectDoor:
         return type(self.session)(client._builder, client._user_id)
 
     def close_session(self) -> None:
-        with suppress(Exception):
-            self.session.client.release_session()
-        with suppress(Exception):
-            self.session.client.close()
+        close_client(self.session.client)
 
     @cached_property
     def cores(self) -> int:
