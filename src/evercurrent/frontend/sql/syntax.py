@@ -22,6 +22,7 @@ from evercurrent.source import Place
 
 OPEN = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 CLOSE = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
+EXPECTED = re.compile(r"Expect(?:ed|ing)(?: token)? (.+?)(?: but got .*)?$")
 FRAMES = 6000
 """The parser takes about twenty calls for each bracket; what comes after it takes few, and keeps Python's own limit."""
 
@@ -130,10 +131,30 @@ def _deeper() -> Iterator[None]:
 
 
 def _plain(message: str) -> str:
-    first = message.splitlines()[0] if message else "unexpected text"
+    """Returns a message of the parser as a sentence that names no tokens.
+
+    >>> _plain("Expected table name but got <Token token_type: TokenType.WHERE>")
+    'a table name is expected here'
+    >>> _plain("Expecting )")
+    "')' is expected here"
+    """
+    first = message.splitlines()[0].rstrip(".") if message else "unexpected text"
     if first.startswith("Required keyword"):
         return "something is missing here"
-    return {"Invalid expression / Unexpected token": "this is unexpected here"}.get(first, first.rstrip("."))
+    expected = EXPECTED.match(first)
+    if expected is not None:
+        return f"{_expected(expected[1])} is expected here"
+    return {"Invalid expression / Unexpected token": "this is unexpected here"}.get(first, first)
+
+
+def _expected(what: str) -> str:
+    """A word of the language stays as it is; a sign is quoted, and a thing has its article."""
+    first = what.partition(" ")[0]
+    if first in ("a", "an", "either") or first.isupper():
+        return what
+    if not what[0].isalnum():
+        return f"'{what}'"
+    return f"an {what}" if what[0].lower() in "aeiou" else f"a {what}"
 
 
 def _check_depth(tokens: Tokens) -> None:

@@ -247,3 +247,19 @@ def test_an_expression_over_fields() -> None:
     assert str(term.type) == "BOOLEAN"
     with pytest.raises(QueryError, match="there is no column zz"):
         parse_expression("zz", table.fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("SELECT FROM WHERE", "a table name is expected here"),
+        ("SELECT a FROM", "a table name is expected here"),
+        ("CREATE VIEW AS SELECT 1", "a table name is expected here"),
+        ("SELECT (a FROM t", "')' is expected here"),
+        ("SELECT a FROM t WHERE", "something is missing here"),
+    ],
+)
+def test_messages_of_the_parser_are_sentences(text: str, said: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        read(text)
+    assert str(caught.value).startswith(f"syntax error: {said}\n") and "Token" not in str(caught.value)
