@@ -2,6 +2,14 @@
 
 A run goes from stage to stage (`Progress.stage`); listeners are notified. On a terminal, where nobody else does, a line
 shows the stage and the time, but only once a run has taken a second: most are over before.
+
+>>> seen = []
+>>> progress = Progress(seen.append)
+>>> with progress.run():
+...     progress.stage("reading")
+...     progress.stage("writing")
+>>> seen
+['reading', 'writing']
 """
 
 from __future__ import annotations

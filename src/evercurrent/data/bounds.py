@@ -1,4 +1,9 @@
-"""What numbers a type can hold."""
+"""What numbers a type can hold.
+
+>>> from evercurrent.data.types import INT
+>>> integer_fits(INT, 2**31 - 1), integer_fits(INT, 2**31), decimal_fits(Decimal(4, 2), 9999)
+(True, False, True)
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What columns of a change feed say beside the row: the words of Delta's change feeds."""
+"""What columns of a change feed say beside the row: the words of Delta's change feeds.
+
+>>> SIGNS["insert"], SIGNS["update_preimage"]
+(1, -1)
+"""
 
 from __future__ import annotations
 

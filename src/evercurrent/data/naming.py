@@ -1,4 +1,8 @@
-"""Names of fields that are made up: no two of a record may be the same, whatever their case."""
+"""Names of fields that are made up: no two of a record may be equal, whatever their case.
+
+>>> unique(["sum", "sum", "Sum"])
+('sum', 'sum_2', 'Sum_3')
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The classes of values that Python does not have: the one NaN, maps that hash, records."""
+"""The classes of values that Python does not have: the one NaN, maps that hash, records.
+
+>>> {(1, NAN): "found"}[1, canonical_float(float("-nan"))]
+'found'
+>>> {FrozenMap({"a": 1}): "found"}[FrozenMap({"a": 1})]
+'found'
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,13 @@
 """Whether evaluating a term can raise an error.
 
 What can fail has to be evaluated while the transaction can still be undone; what cannot may wait until it is read.
+
+>>> from evercurrent.data.types import BIGINT, DOUBLE
+>>> from evercurrent.term.build import call
+>>> from evercurrent.term.nodes import Column
+>>> n, x = Column("n", BIGINT), Column("x", DOUBLE)
+>>> can_fail(call("add", n, n)), can_fail(call("add", x, x))
+(True, False)
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 A family is a module with a tuple `FUNCTIONS`. `ALIASES` are other names for the same function, resolved when a call is
 built, so that terms only ever hold the one name. `NAMES` is what Python source of functions may mention besides its
 arguments: whoever executes such source provides them.
+
+>>> find("Upper").name, find("ucase").name, find("nonsense")
+('upper', 'upper', None)
 """
 
 from __future__ import annotations

@@ -1,6 +1,12 @@
 """Whether a term can be NULL.
 
 Law. If `nullable(t)` is false, `t` has no NULL for any row whose non-nullable columns have none.
+
+>>> from evercurrent.data.types import INT
+>>> from evercurrent.term.build import call, lit
+>>> a, b = Column("a", INT, nullable=False), Column("b", INT)
+>>> nullable(call("add", a, b)), nullable(call("coalesce", b, a)), nullable(call("is_null", b))
+(True, False, False)
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 A reading is given the argument tuples that count, in order and as often as they come. Sums of floats are exact, rounded
 once; where values tie, the smallest is taken.
+
+>>> exact_sum([1e16, 1.0, -1e16]), sum([1e16, 1.0, -1e16])
+(1.0, 0.0)
 """
 
 from __future__ import annotations

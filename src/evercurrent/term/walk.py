@@ -4,6 +4,13 @@ Law. `rewrite(t, f)` applies `f` to every node, children before parents, and `re
 change is not copied, so a pass that finds nothing to do costs no memory and comparisons by identity are quick.
 
 A `Nested` term is a leaf here. `calculus.walk` goes into the query that it holds.
+
+>>> from evercurrent.data.types import INT
+>>> from evercurrent.term.build import call, lit
+>>> from evercurrent.term.show import show
+>>> a, b = Column("a", INT), Column("b", INT)
+>>> show(substitute(call("add", a, b), {a: call("mul", b, b)}))
+'b * b + b'
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Pieces of Python source: what a term's value is where its parts are not NULL, and which parts those are."""
+"""Pieces of Python source: what a term's value is where its parts are not NULL, and which parts those are.
+
+>>> total = Code("a + b", ("a", "b"))
+>>> total.value, total.known
+('(None if a is None or b is None else a + b)', 'a is not None and b is not None')
+"""
 
 from __future__ import annotations
 

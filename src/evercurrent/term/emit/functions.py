@@ -1,4 +1,13 @@
-"""Functions of one row, as compiled source: the outputs of windows and top-k, and what their rows are sorted by."""
+"""Functions of one row, as compiled source: the outputs of windows and top-k, and what their rows are sorted by.
+
+>>> from evercurrent.data.types import INT
+>>> from evercurrent.term.build import call, lit
+>>> n = Column("n", INT)
+>>> row_function([n], [n, call("mul", n, lit(2, INT))])((21,))
+(21, 42)
+>>> sorted([(1,), (None,), (3,)], key=order_function([n], [SortKey(n, True, False)], []))
+[(3,), (1,), (None,)]
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,17 @@
 A column is read where it is needed: in place if it is needed once, into a local before its first use otherwise (so a
 filter that fails has read nothing in vain). A subterm that stands in several places and is evaluated in any case is
 computed once. Steps of a rule are nested, so what an earlier step has put into a local is there for all later ones.
+
+>>> from evercurrent.data.types import INT
+>>> from evercurrent.term.build import call
+>>> a = Column("a", INT, False)
+>>> square = call("mul", a, a)
+>>> writer = Writer()
+>>> scope = Scope(writer, Namespace(), Locals(), [square])
+>>> scope.define("a", "r[0]")
+>>> value = scope.value(square)
+>>> print(writer.text())
+v1 = r[0]
 """
 
 from __future__ import annotations

@@ -2,6 +2,15 @@
 
 Nothing that a user wrote ever becomes source: identifiers are numbered, and constants other than small ones are objects
 that the source refers to by such an identifier.
+
+>>> writer = Writer()
+>>> with writer.block("for v1 in s1:"):
+...     writer.line("v2 += v1")
+>>> print(writer.text())
+for v1 in s1:
+    v2 += v1
+>>> Namespace().constant(7), Namespace().constant("text of a user")
+('7', 'c1')
 """
 
 from __future__ import annotations

@@ -1,6 +1,12 @@
 """Failures of evaluation: the one place where their messages are worded.
 
-Each function raises; its declared result lets it stand as the last alternative of an expression.
+Each function raises an error. It is declared to return nothing, so that it can be the last alternative of an expression.
+
+>>> division_by_zero()
+Traceback (most recent call last):
+...
+evercurrent.errors.EvaluationError: division by zero
+hint: NULLIF(divisor, 0) returns NULL instead
 """
 
 from __future__ import annotations

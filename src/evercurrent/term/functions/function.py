@@ -2,6 +2,11 @@
 
 A function has a name of the term language (its Spark name where Spark has one), a typing rule that also says to which
 types the arguments are coerced, a meaning for given types, and, where it pays, its Python source for given types.
+
+>>> from evercurrent.data.types import INT
+>>> double = Function("double", lambda types: Signature((INT,), INT), lambda types, result: lambda n: 2 * n)
+>>> double.infer((INT,)).result, double.implement((INT,), INT)(21)
+(Integer(bits=32), 42)
 """
 
 from __future__ import annotations

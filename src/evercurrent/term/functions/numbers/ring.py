@@ -4,6 +4,15 @@ Sums that are kept between changes must be exact and may pass the range of their
 so they are added up without bounds (`ring_add`, `ring_mul`) and checked where they are read (`ring_check`). Decimals are
 integers scaled by their type, so a product's scale is the sum of its factors'. `average` reads a sum and a count.
 These functions are written by the compiler only; no front end knows their names.
+
+>>> from evercurrent.data.types import BIGINT
+>>> add, check = (next(f for f in RING if f.name == name) for name in ("ring_add", "ring_check"))
+>>> add.implement((BIGINT, BIGINT), BIGINT)(2**62, 2**62) == 2**63
+True
+>>> check.implement((BIGINT,), BIGINT)(2**63)
+Traceback (most recent call last):
+...
+evercurrent.errors.EvaluationError: ...
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Text and binary as each other: character sets, base 64, digests, URLs."""
+"""Text and binary as each other: character sets, base 64, digests, URLs.
+
+>>> in_base64(b"hello"), unbase64("aGVsbG8="), url_encode("a b&c")
+('aGVsbG8=', b'hello', 'a+b%26c')
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Conversions between types, as CAST does them in ANSI mode: what does not fit is an error, never a wrapped number.
 
-fractions are cut when a number becomes an integer, and rounded half up when it becomes a decimal
-text is trimmed, and must then be the value and nothing else
-a TIMESTAMP becomes the number of its seconds since 1970, and back; a TIME that of its seconds since midnight
+CAST(2.9 AS INT) = 2         fractions are cut when a number becomes an integer, and rounded half up for a DECIMAL
+CAST(' 7 ' AS INT) = 7       text is trimmed, and must then be the value and nothing else
+CAST(TIME '00:01:00' AS INT) = 60         the seconds since midnight; of a TIMESTAMP those since 1970, and back
 a TIME does not become a TIMESTAMP: in Spark it takes the day from the clock
 """
 

@@ -2,6 +2,12 @@
 
 NaN equals itself and is greater than every other number. Structs and arrays compare from left to right, their NULL
 members equal to each other and smallest.
+
+>>> from evercurrent.data.representation import NAN
+>>> from evercurrent.data.types import DOUBLE
+>>> greater = next(f for f in FUNCTIONS if f.name == "gt").implement((DOUBLE, DOUBLE), BOOLEAN)
+>>> greater(NAN, float("inf")), greater(NAN, NAN), _in_list(1, 2, None)
+(True, False, None)
 """
 
 from __future__ import annotations
