@@ -1,8 +1,15 @@
 """Maps that apply opaque functions are borders: nothing crosses them that would call a function more often.
 
-Law. A border is asked about the rows that reach it where it is written: its computed columns are read, never written out
-elsewhere, selections stay on their side of it, it is not moved above what multiplies rows or brings rows back, and it is
+Law. A border is applied to the rows that reach it where it is written. Its computed columns are read, never written out
+elsewhere; selections stay on their side of it; it is not moved above what multiplies rows or brings rows back; and it is
 not narrowed, so that all who read it read the same one.
+
+>>> from evercurrent.data.types import INT
+>>> from evercurrent.term.nodes import Apply, Opaque
+>>> n, score = Column("n", INT), Column("score", INT)
+>>> outputs = ((n, n), (score, Apply(Opaque(len, "len"), (n,), INT)))
+>>> is_border(outputs), sorted(find_opaque_columns(outputs))
+(True, ['score'])
 """
 
 from __future__ import annotations

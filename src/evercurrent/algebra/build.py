@@ -2,6 +2,12 @@
 
 `join` with the one-row plan of no columns is the other side, `select` by TRUE is its input, selections over
 selections merge, `union` flattens. Passes build plans with these, so no pass need tidy up after another.
+
+>>> from evercurrent.algebra.nodes import Scan
+>>> from evercurrent.data.types import INT
+>>> t = Scan("t", (Column("t.a", INT),), ("a",))
+>>> join(UNIT, t) == t, select(t, TRUE) == t
+(True, True)
 """
 
 from __future__ import annotations

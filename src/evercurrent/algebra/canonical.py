@@ -1,7 +1,12 @@
-"""A plan's text that does not depend on how its columns are called.
+"""A plan's text that does not depend on the names of its columns.
 
-Two plans with equal texts compute the same rows, column by column: subplans that are written twice, in one view or in
+Two plans with equal texts compute the same rows, column by column. Subplans that are written twice, in one view or in
 two, are found by it. Columns are numbered in the order in which the plan defines them, inputs first.
+
+>>> from evercurrent.data.types import INT
+>>> print(canonical(Scan("t", (Column("x.a", INT),), ("a",))))
+Scan t [c0: a]
+[INT]
 """
 
 from __future__ import annotations

@@ -3,6 +3,12 @@
 A plan is sound if every term reads columns of its input, with their types; column names are unique among what each node
 puts together; conditions are BOOLEAN; inputs of unions and set operations agree in number and types with the outputs; and
 no nested query or variable is left. Rules are checked with this after every step in tests.
+
+>>> from evercurrent.data.types import INT
+>>> check(Select(Scan("t", (Column("t.a", INT),), ("a",)), Column("t.b", BOOLEAN)))
+Traceback (most recent call last):
+...
+evercurrent.errors.InternalError: the plan is not sound at 'Select t.b': there is no column t.b among t.a
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ join's columns are simply those of both sides.
 
 Linear: Select, Map, Union, Unnest. Bilinear: Join. By key: Semi, Outer, Aggregate, Distinct, SetOperation, Window,
 Top. By fixpoint: Fixpoint.
+
+    SELECT o.id FROM orders o WHERE o.total > 5      Map(Select(Scan("orders", ...), o.total > 5), ((id, o.id),))
 """
 
 from __future__ import annotations

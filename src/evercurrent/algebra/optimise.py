@@ -1,7 +1,11 @@
 """The optimiser: a literal list of batches of rules.
 
-Law. Every rule returns an equal plan: the same rows with the same multiplicities, in columns of the same types and order. What
-is gained is state that is not kept and work that is not done when the data changes.
+Law. Every rule returns an equal plan: the same rows with the same multiplicities, in columns of the same types and order. An
+optimised plan stores less, and does less when the data changes.
+
+    Join c.o = p.id                 Scan c [c.k, c.b]
+      Scan c [c.k, c.o, c.b]
+      Scan p [p.id]                 c.o refers to p.id, and no other column of p is read
 """
 
 from __future__ import annotations

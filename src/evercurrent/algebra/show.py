@@ -1,9 +1,13 @@
 """Plans as text: an indented tree, inputs below their operator.
 
-Map id: o.id
-  Semi o.id = l.order
-    Scan orders [o.id, o.total]
-    Scan items [l.order]
+    SELECT o.id FROM orders o WHERE EXISTS (SELECT 1 FROM items i WHERE i.order = o.id)
+
+    Map id: o.id
+      Semi o.id = i.order
+        Scan orders [o.id]
+        Scan items [i.order]
+
+A scan shows only the columns that are read somewhere.
 """
 
 from __future__ import annotations

@@ -2,6 +2,11 @@
 
 Column names are unique within a plan, so a subplan that is used twice must be renamed before its second use:
 `rename_apart` renames its columns and says which column became which.
+
+>>> from evercurrent.data.types import INT
+>>> copy, renamed = rename_apart(Scan("t", (Column("t.a", INT),), ("a",)), Names({"t.a"}))
+>>> renamed, sorted(names_of(copy))
+({'t.a': 't.a#2'}, ['t.a#2'])
 """
 
 from __future__ import annotations

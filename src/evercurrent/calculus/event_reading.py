@@ -1,7 +1,11 @@
-"""What a query reads of a schema, as the events that change it; `events` says what they are good for.
+"""What a query reads of a schema, as the events that change it; `events` says how they are used.
 
-Every variable stands for something: objects of a class, elements of a collection, rows of a table, or records that a query
-made of any of these. A field that is read of it is then an attribute, or what the record's field was made of.
+Every variable stands for objects of a class, elements of a collection, rows of a table, or records that a query made of any
+of these. A field that is read of it is then an attribute, or whatever the record's field was made of.
+
+    SELECT d.name FROM Departments d WHERE d.address = 'x'      onInsertTo Departments, onDeleteTo Departments,
+                                                                onModifyAttr department.name,
+                                                                onModifyAttr department.address (of a condition)
 """
 
 from __future__ import annotations

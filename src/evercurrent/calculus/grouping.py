@@ -2,6 +2,9 @@
 
 Law. A row belongs to one group of every grouping set; keys outside the set are NULL, and the grouping id tells such a NULL
 from one in the data. A group exists while it has a row; the group without keys exists always.
+
+    orders of 7: 5.00, 3.00; of 8: 4.00      GROUP BY ROLLUP (customer), sum(total), grouping_id()
+                                             (7, 8.00, 0), (8, 4.00, 0), (NULL, 12.00, 1)
 """
 
 from __future__ import annotations

@@ -1,6 +1,12 @@
-"""Where a recursive relation may be read: only where more of it gives more of the result.
+"""Where a recursive relation may be read: only where more rows of it cannot remove rows of the result.
 
 Law. If `not_monotone(q, r)` is None, then q(r) is contained in q(r') whenever r is contained in r'.
+
+>>> from evercurrent.data.types import INT, Member
+>>> fields = (Member("n", INT),)
+>>> t, r = Relation("t", fields), Relation("r", fields)
+>>> not_monotone(Union((t, r), fields), "r"), not_monotone(SetOperation("except", False, t, r, fields), "r")
+(None, 'under EXCEPT')
 """
 
 from __future__ import annotations

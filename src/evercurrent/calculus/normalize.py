@@ -3,12 +3,12 @@
 Law. `normalize(q)` returns the same rows as `q`, whatever the data, and `normalize(normalize(q)) == normalize(q)`. (An error
 that only a dropped part would have raised is not raised.)
 
-The laws below are used from left to right until none applies. What is left is flat: a comprehension ranges over relations,
-and over queries that are no comprehensions, its filters are single conditions, nobody computes what nobody reads, and
-every variable of the query has a name of its own.
+The laws below are used from left to right until none applies. The result is flat: a comprehension ranges over relations and
+over queries that are no comprehensions, its filters are single conditions, nothing is computed that is not read, and every
+variable of the query has a name of its own.
 
-    bag{ (n: v.name) | v <- bag{ (name: e.name, age: e.age) | e <- emp }, v.age > 30 and true }
-  = bag{ (n: e.name) | e <- emp, e.age > 30 }
+      bag{ (n: v.name) | v <- bag{ (name: e.name, age: e.age) | e <- emp }, v.age > 30 and true }
+    = bag{ (n: e.name) | e <- emp, e.age > 30 }
 """
 
 from __future__ import annotations

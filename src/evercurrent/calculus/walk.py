@@ -2,6 +2,14 @@
 
 Everything here goes into the queries that are nested in terms, which the walkers of `term.walk` leave alone. What is bound
 where, and substitution, is in `scope`.
+
+>>> from evercurrent.data.types import INT, Member
+>>> fields = (Member("n", INT),)
+>>> both = Union((Relation("t", fields), Relation("u", fields)), fields)
+>>> sorted(relations_of(both))
+['t', 'u']
+>>> rewrite(both, lambda q: q, lambda t: t) == both
+True
 """
 
 from __future__ import annotations

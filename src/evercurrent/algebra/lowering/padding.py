@@ -2,6 +2,10 @@
 
 What a padded side computes is computed below the padding, as columns, which the padding makes NULL. Where a variable of a
 padded side is read as a whole, a marker column says whether it is there.
+
+    c <- customers, o <-outer orders on o.customer = c.id      Outer left c.id = o.customer
+                                                                 Scan customers [c.id, c.name]
+                                                                 Scan orders [o.customer, o.total]
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
 """Window functions: a chain of window nodes, each with one partition and one order.
 
-What a function says of rows that tie in its order must not depend on how the plan happens to arrange its columns. So
-where ties matter (row_number, lag, frames of rows) the order is made total by the whole record, and where peers matter
-(rank, frames of ranges) it is left alone; functions of the two kinds are then never in one node. Equal rows are distinguished by
-what earlier windows found for them.
+The value of a function for rows that tie in its order must not depend on how the plan arranges its columns. So where ties
+matter (row_number, lag, frames of rows) the order is made total by the whole record, and where peers matter (rank, frames of
+ranges) it is left alone; functions of the two kinds are then never in one node. Equal rows are distinguished by the values of
+earlier windows.
+
+    row_number() OVER (ORDER BY day), rank() OVER (ORDER BY total)      Window rank() over (order by total ...)
+                                                                          Window row_number() over (order by day, total ...)
 """
 
 from __future__ import annotations

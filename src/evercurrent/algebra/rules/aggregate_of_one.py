@@ -2,6 +2,8 @@
 
 Law. γ k; f(x) (A) = π k, f{x} (A) if no two rows of A agree on k: the sum of one value is the value, the count of one row
 is 1. "single" (the only row of a scalar subquery) thus needs no check where a key makes it true.
+
+    SELECT k, sum(b) ... GROUP BY k, k being a key      SELECT k, CAST(b AS BIGINT) ...
 """
 
 from __future__ import annotations

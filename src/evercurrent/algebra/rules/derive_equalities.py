@@ -1,7 +1,11 @@
-"""What equals a constant on one side equals it on the other.
+"""A column that is joined with a column of one value has that value too.
 
 Law. σa=c(A) ⋈ a=b B = σa=c(A) ⋈ a=b σb=c(B); for semi joins on both sides, for the right side of left outer joins and anti
 joins. The lower side then keeps only rows that can match.
+
+    t JOIN u ON t.a = u.a WHERE t.a = 1      Join t.a = u.a
+                                               Select t.a = 1 (Scan t)
+                                               Select u.a = 1 (Scan u)
 """
 
 from __future__ import annotations

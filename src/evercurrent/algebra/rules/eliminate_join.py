@@ -1,7 +1,9 @@
-"""A join along a foreign key that adds nothing is the referring side.
+"""Drops a join along a foreign key of which only the referring side is read.
 
 Law. πA(A ⋈ a=k P) = A, if a refers to the key k of the whole relation P, a is never NULL, and no column of P is read
 besides k (for which a can stand).
+
+    SELECT c.k FROM c JOIN p ON c.o = p.id, c.o referring to p.id      SELECT c.k FROM c
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Constants are worked out, and what can have no rows is cut off.
+"""Evaluates operators over constants, and removes what can have no rows.
 
 Law. The empty relation is the zero of join, semi join, selection and grouping by keys, and the unit of union; one row
 without columns is the unit of join. A map or a selection of literal rows is literal rows.
+
+    SELECT a FROM t WHERE 1 = 2 UNION ALL SELECT b FROM u      SELECT b AS a FROM u
 """
 
 from __future__ import annotations

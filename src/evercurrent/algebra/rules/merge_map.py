@@ -3,6 +3,8 @@
 Law. πf(πg(A)) = πf∘g(A);   γ k; a (πg(A)) = γ k∘g; a∘g (A). A computed column that is large and read more than once is
 left where it is: writing it out twice would compute it twice. So is a border (see `algebra.borders`). What a border below has
 computed is read and not computed again: an opaque function of the same values has the same value.
+
+    SELECT n * 2 AS m FROM (SELECT a + 1 AS n FROM t)      SELECT (a + 1) * 2 AS m FROM t
 """
 
 from __future__ import annotations

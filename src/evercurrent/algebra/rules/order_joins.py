@@ -3,6 +3,8 @@
 Law. Inner joins are associative and commutative. The order starts from a relation that no other one looks up by key (a
 child of foreign keys), goes on with what is looked up by a key, then with what is joined by an equality, and takes
 products last. The result is a left-deep tree with flat conditions.
+
+    FROM p, t, c WHERE c.o = p.id AND t.a = c.b, id being the key of p      (t JOIN c ON t.a = c.b) JOIN p ON c.o = p.id
 """
 
 from __future__ import annotations

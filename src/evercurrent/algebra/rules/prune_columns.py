@@ -1,8 +1,10 @@
-"""What nobody reads is not computed.
+"""Drops columns that nothing above reads.
 
 Law. πA(B) depends only on the columns in A: maps, aggregates, window functions and columns of unions that are not read
-above are dropped, and operators that keep rows (window, top) are given only what they need. An operator whose rows are
+above are dropped, and operators that keep rows (window, top) take only what they need. An operator whose rows are
 distinguished by all their columns (distinct, set operations) needs them all.
+
+    SELECT a FROM (SELECT a, count(*) AS n, sum(b) AS s FROM t GROUP BY a) WHERE n > 1      sum(b) is not computed
 """
 
 from __future__ import annotations

@@ -1,8 +1,12 @@
-"""Maps go up through joins, so that what is joined stands side by side.
+"""Maps go up through joins, so that joined relations stand side by side.
 
 Law. πf(A) ⋈c B = πf,B (A ⋈c∘f B), on either side; likewise for the left side of semi and outer joins, for unnesting, and
-for both sides' conditions. A map over an operator that keeps state by key stays: what it computes moves less often than
-what it computes it from (whether there are rows, against how many); one that only packs columns into records does not.
+for both sides' conditions. A map over an operator that keeps state by key stays: its result changes less often than its
+input (whether there are rows, against how many); one that only packs columns into records does not.
+
+    Semi t.b = c.b             Map t.a, t.b
+      Map t.a, t.b               Semi t.b = c.b
+        Anti t.a = u.a             Anti t.a = u.a
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
-"""What is known never to be NULL needs no check for NULL.
+"""Columns that are known never to be NULL are not checked for NULL.
 
 Law. A column that its input says is never NULL, by its type or by a condition below that NULL would fail, is never NULL for
-those who read it: checks fold away. The terms that stay still say of each column what its input says of it, since they may
-be asked lower down, before the condition.
+those who read it: checks fold away. The terms that remain still say of each column what its input says of it, since they may
+be evaluated lower down, before the condition.
+
+    Select coalesce(count, 0) > 1                   Select count > 1
+      Aggregate by u.a; count: count(*)               Aggregate by u.a; count: count(*)
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
-"""Alternatives over two sides imply alternatives over each.
+"""Alternatives over two sides of a join imply alternatives over each side.
 
 Law. (p1(a) and q1(b)) or (p2(a) and q2(b)) implies p1(a) or p2(a), and q1(b) or q2(b): each side of a join is restricted by
-what it can satisfy alone; the whole condition is still asked above.
+what it can satisfy alone; the whole condition is still evaluated above.
+
+    t JOIN u ON t.a = 1 and u.a = 2 or t.a = 2 and u.a = 1      t is restricted by t.a = 1 or t.a = 2,
+                                                                u by u.a = 2 or u.a = 1
 """
 
 from __future__ import annotations

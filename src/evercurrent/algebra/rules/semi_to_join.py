@@ -1,6 +1,8 @@
 """A semi join with a side that matches at most once is a join.
 
 Law. A semi c B = πA(A ⋈c B) if no row of A meets two rows of B.
+
+    FROM c WHERE b IN (SELECT id FROM p), id being the key of p      c JOIN p ON c.b = p.id, columns of c only
 """
 
 from __future__ import annotations

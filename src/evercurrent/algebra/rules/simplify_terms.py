@@ -1,6 +1,8 @@
 """Terms in their simplest form, wherever they stand.
 
 Law. Each law of `term.simplify`; in a condition also: where an earlier conjunct rules NULL out, `x IS NOT NULL` says nothing.
+
+    WHERE a > 1 AND a IS NOT NULL      WHERE a > 1
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""What all alternatives have in common is asked once.
+"""Takes the conditions that all alternatives share out of them.
 
 Law. (p and q) or (p and r) = p and (q or r). The common part, most often an equality, can then join or go down.
+
+    c.o = p.id and c.b = 1 or c.o = p.id and p.a = 2      c.o = p.id and (c.b = 1 or p.a = 2)
 """
 
 from __future__ import annotations

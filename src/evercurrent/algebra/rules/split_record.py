@@ -1,9 +1,10 @@
 """Records that are grouped by are grouped by their members.
 
-Law. γ(g: (a: x, b: y)); f (A) = π(g: (a: gx, b: gy)), f γ(gx: x), (gy: y); f (A): a record that is made on the spot is never
+Law. γ(g: (a: x, b: y)); f (A) = π(g: (a: gx, b: gy)), f γ(gx: x), (gy: y); f (A): a record that is built here is never
 NULL, and two of them are equal if their members are, NULLs included. A member is a column then, which an index can answer:
 
-    items by (value: product, defined: ...), each group with the name of its product
+    Aggregate by key: (a: t.a, g: t.g)      Map key: (a: key.a, g: key.g)
+                                              Aggregate by key.a: t.a, key.g: t.g
 """
 
 from __future__ import annotations

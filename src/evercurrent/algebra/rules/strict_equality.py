@@ -1,6 +1,8 @@
 """Where one side cannot be NULL, null-safe equality is equality, which an index can answer.
 
 Law. a <=> b is TRUE exactly where a = b is, if a or b is never NULL; conditions ask for no more than TRUE.
+
+    Outer left t.a <=> u.a, u.a never NULL      Outer left t.a = u.a
 """
 
 from __future__ import annotations
