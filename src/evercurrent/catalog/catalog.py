@@ -1,7 +1,14 @@
 """The catalog: names, dependence, and knowledge about relations.
 
 Names are kept as declared and found whatever their case, as Spark finds them. A catalog is changed by replacing it:
-`with_table` and its siblings give a new one, so that a statement that fails halfway has changed nothing.
+`with_table` and similar methods return a new one, so that a statement that fails halfway has changed nothing.
+
+>>> from evercurrent.catalog.nodes import TableColumn, Unique
+>>> from evercurrent.data.types import INT
+>>> orders = Table("Orders", (TableColumn("id", INT, False),), Unique("pk", ("id",)))
+>>> catalog = Catalog().with_table(orders)
+>>> catalog.table("ORDERS").name, catalog.keys_of("orders")
+('Orders', (('id',),))
 """
 
 from __future__ import annotations

@@ -3,6 +3,13 @@
 A class has attributes (values, references to objects, collections of either), relationships (references or collections of
 references that are kept consistent with their inverse) and operations (pure functions). A class that `extends` another has all
 of its properties, and its objects are in the other's extent too. How they are kept as tables is said in `extents`.
+
+>>> from evercurrent.data.types import STRING
+>>> person = Class("person", extent="Persons", properties=(Attribute("name", STRING),))
+>>> employee = Class("employee", parent="person", extent="Employees")
+>>> schema = Schema({"person": person, "employee": employee})
+>>> list(schema.properties("employee")), schema.is_a("employee", "person")
+(['name'], True)
 """
 
 from __future__ import annotations

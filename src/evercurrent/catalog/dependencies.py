@@ -2,6 +2,12 @@
 
 Dependence has no cycles except a table's reference to itself and references between tables: only views are ever put in
 order.
+
+>>> from evercurrent.catalog.nodes import View
+>>> catalog = Catalog().with_view(View("spend", (), None, uses=frozenset({"orders"})))
+>>> catalog = catalog.with_view(View("top_spend", (), None, uses=frozenset({"spend"})))
+>>> [str(d) for d in all_dependants(catalog, "orders")]
+['view top_spend', 'view spend']
 """
 
 from __future__ import annotations

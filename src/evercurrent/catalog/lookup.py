@@ -1,4 +1,11 @@
-"""Finding what a name stands for, and whether it may be dropped; errors that suggest what was meant."""
+"""Finding what a name stands for, and whether it may be dropped; errors that suggest what was meant.
+
+>>> require_table(Catalog().with_table(Table("orders", ())), "order")
+Traceback (most recent call last):
+...
+evercurrent.errors.QueryError: there is no table 'order'
+hint: did you mean 'orders'?
+"""
 
 from __future__ import annotations
 

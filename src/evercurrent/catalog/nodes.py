@@ -1,4 +1,10 @@
-"""Tables, views and assertions, as the front ends declare them."""
+"""Tables, views and assertions, as the front ends declare them.
+
+>>> from evercurrent.data.types import INT
+>>> orders = Table("orders", (TableColumn("id", INT, False),), Unique("orders_pk", ("id",)))
+>>> orders.fields
+(Member(name='id', type=Integer(bits=32), nullable=False),)
+"""
 
 from __future__ import annotations
 
@@ -69,7 +75,7 @@ class Table:
 
 
 Mode = Choice["strict", "lazy", "hybrid"]
-"""When a view moves: at the commit; when it is read; or its collections at the commit and derived values when it is read."""
+"""When a view is updated: at the commit; when it is read; or its collections at the commit and derived values when it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +86,8 @@ class View:
     reaches it: planted in the query, joined with the identities that contribute to its rows, or whatever costs less. `maps` says
     which states over several tables are kept for it: those that are estimated to pay, all, or none. `shape` is
     for the front end that wrote it: how the rows hold a value that is no bag of rows, or whose part they are. A view in the
-    language `spark` has no query but a text that only Spark understands; its shape is `OnlySpark`. A view that is `inline` is not kept: its query is written out where it is read. One that is not
-    `stored` keeps no rows: it only forwards its changes.
+    language `spark` has no query but a text that only Spark understands; its shape is `OnlySpark`. A view that is `inline` is
+    not kept: its query is written out where it is read. One that is not `stored` keeps no rows: it only forwards its changes.
     """
 
     name: str

@@ -2,6 +2,12 @@
 
 Law. In a schema that passes, `extents.place_of` and `tables_of` succeed for every class, the tables' names differ, and
 of every relationship the inverse's inverse is the relationship itself.
+
+>>> check(Schema({"a": Class("a", parent="b"), "b": Class("b", parent="a")}))
+Traceback (most recent call last):
+...
+evercurrent.errors.QueryError: class a extends itself: a extends b extends a
+hint: take one `extends` out of the cycle
 """
 
 from __future__ import annotations

@@ -1,6 +1,11 @@
 """A catalog without some of its classes: refused where other classes, views or assertions need them.
 
-Their tables go with them, the names that are bound to their objects, and other names of theirs.
+Their tables are dropped with them, and so are the names that are bound to their objects, and their aliases.
+
+>>> from evercurrent.catalog.classes import Class
+>>> catalog = replace(Catalog(), schema=Schema({"person": Class("person"), "firm": Class("firm")}))
+>>> list(without_classes(catalog, ["firm"]).schema.classes)
+['person']
 """
 
 from __future__ import annotations

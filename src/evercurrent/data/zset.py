@@ -1,6 +1,6 @@
 """Z-sets: rows with integer multiplicities.
 
-Law (paper 003, section 3). Z-sets over a fixed set of columns form an abelian group under pointwise addition,
+Law (Koch 2010, section 3). Z-sets over a fixed set of columns form an abelian group under pointwise addition,
 and `a - a` is the empty Z-set: a row whose weight is zero is not there.
 
 >>> z = ZSet([((1,), 1), ((2,), 1)])

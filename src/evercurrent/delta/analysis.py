@@ -2,7 +2,10 @@
 
 Equal columns form classes: once one of a class is bound, all are. A side of an equality that is an expression over one
 source becomes a *computed* column of that source, so that an index can hold it. Amounts are taken apart into monomials
-(see `factor`), so that a source whose columns matter only for sums can be kept as sums.
+(see `factor`), so that a source whose columns matter only for sums can be stored as sums.
+
+    orders o * items i, o.id = i.order, o.code = upper(i.code)      classes {o.id, i.order}, {o.code, computed column of i}
+    sum of o.rate * i.price                                         one monomial: o.rate by i.price
 """
 
 from __future__ import annotations

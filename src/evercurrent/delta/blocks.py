@@ -1,4 +1,4 @@
-"""Blocks: joins of relations in normal form, the monomials of paper 003.
+"""Blocks: joins of relations in normal form, the monomials of Koch 2010.
 
 A block is a product of sources, filtered, with one output row for each combination:
 

@@ -1,6 +1,9 @@
 """Blocks made of blocks: restriction, product, guards, explosion.
 
 Each function is one of the laws by which an operator over blocks is a block again; `graph` says which operator is which.
+
+    restrict(A * B, c)       A * B with the condition c as well
+    product(A * B, C * D)    A * B * C * D
 """
 
 from __future__ import annotations

@@ -2,7 +2,11 @@
 
 Every definition that the plans are cut into (see `graph`) is made into relations, states and rules; states that rules
 look up are sums as well and bring rules of their own, until none is new. Then each trigger's rules are put in an order
-that law L9 allows, and inputs in one that the assumptions ask for: parents before children.
+that law L9 allows, and inputs in the order that the assumptions need: parents before children.
+
+    SELECT customer, sum(total) ... GROUP BY customer      state orders by customer (customer; sum(total), count(total))
+                                                           on orders: add to orders by customer
+                                                           on spend, computed from orders by customer, for each customer
 """
 
 from __future__ import annotations

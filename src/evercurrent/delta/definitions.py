@@ -3,8 +3,11 @@
 `graph` makes these of plans; `derive` makes rules of them. A feed is a block whose rows are added up somewhere: into a
 relation (then its columns are the row) or into the entries of a state.
 
-Names are structural. A definition's name ends in a digest of its canonical text, in which columns are called by the
-position of their source and their field; so equal definitions, of whatever view, are one and are kept once.
+Names are structural. A definition's name ends in a digest of its canonical text, in which columns are named by the
+position of their source and their field; so equal definitions, of whatever view, are one and are stored once.
+
+    SELECT customer, sum(total) FROM orders GROUP BY customer          KeyedOf orders~finalize3183b291
+    SELECT o.customer, sum(o.total) FROM orders o GROUP BY 1           the same one
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 """The rules of a feed: its delta for each of its sources.
 
-Law (paper 003, section 5). `d(R1 * ... * Rn)` for a change of Ri, with the others as they are at that moment (law L9), is
-the product with Ri replaced by its delta. So a rule starts from the delta of one source and looks the others up, one
-after another (see `lookups`); what comes out is multiplied by all weights on the way.
+Law (Koch 2010, section 5). `d(R1 * ... * Rn)` for a change of Ri, with the others as they are at that moment (law L9),
+is the product with Ri replaced by its delta. So a rule starts from the delta of one source and looks the others up, one
+after another (see `lookups`); the weight of a result is the product of all weights on the way.
+
+    orders * customers      on orders: look up customers by id, add
+                            on customers: look up orders by customer, add
 """
 
 from __future__ import annotations

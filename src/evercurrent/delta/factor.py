@@ -1,6 +1,6 @@
 """Amounts as polynomials, so that each source's share can be added up before the join.
 
-Law (paper 003, section 7.2). If `a` mentions only R and `b` only S, then over a join on k
+Law (Koch 2010, section 7.2). If `a` mentions only R and `b` only S, then over a join on k
 
     sum(a * b) = sum over k of (sum of a over R[k]) * (sum of b over S[k])
 

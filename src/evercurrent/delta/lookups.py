@@ -2,19 +2,21 @@
 
 A rule starts from the delta of one source; conditions are tested as soon as their columns are bound. What is looked up is
 a state (see `states`): a source reduced to the rows and columns that the feed needs, or a *map*, a join of several sources
-kept as one. The cost rule for maps:
+stored as one. The cost rule for maps:
 
   free   Under an assumption that parents do not change while referenced, a child with its parents is a map that only
-         the child's own changes move. It costs nothing to keep and saves a lookup for each parent: always taken, except
-         that a child that fans out takes only parents that make it smaller, and one whose rows are read where they are (`lent`)
+         the child's own changes update. It costs nothing to keep and saves a lookup for each parent: always used, except
+         that a child that fans out takes only parents that make it smaller, and one whose rows are borrowed (`lent`)
          takes none.
   number Sources that matter only through the column they are matched by and through sums are a map from that column to
          numbers, no larger than the driving source. Looked up one by one they would fan out n times, at an expected F**n
          entries visited for each change of the driving source; the map costs one more addition for each change of its own,
-         of which, where sizes go with fan-outs, there may be F**(n - 1) as many. Taken where
+         of which, where sizes go with fan-outs, there may be F**(n - 1) as many. Used where
          that is estimated to pay (`upkeep`); as long as nothing is known of the tables, where n >= 3, and for any n
          where the driving source is a parent that has been seen to change while it was referred to.
   else   Sources are looked up one by one.
+
+    orders o * customers c, o.customer = c.id, city read      on orders: look up customers by id where id = o.customer
 """
 
 from __future__ import annotations

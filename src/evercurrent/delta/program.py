@@ -4,10 +4,15 @@ A program keeps *states* and follows *relations*. A relation is an input table, 
 the groups of a state (`Keyed`), or a fixpoint. For each relation there is a *trigger*: the ordered rules that its delta
 drives. One transaction runs like this:
 
-    for each relation, in the program's order (inputs first, then each after what it is made of):
+    for each relation, in the program's order (inputs first, then each after what it is computed from):
         take its delta: the rows of the transaction (input), the rows that rules have added up (linear),
         f(new group) - f(old group) for the groups that rules have touched (keyed), the net change of the loop (fixpoint);
         run the trigger's rules, in order, each over the whole delta.
+
+With `spend` as the sum of `total` by customer, and 5.00 stored for customer 7:
+
+    orders: +(id 2, customer 7, total 3.00)      state orders by customer: 7 -> sum 8.00, count 2
+                                                 spend: -(7, 5.00), +(7, 8.00)
 
 Law L9 (sequence). A rule sees every state as it is when the rule's turn comes: rules before it in the trigger have updated
 their states, rules after it have not. The delta of R join R is thus `dR join S`, then `S += dR`, then `S join dR`; and

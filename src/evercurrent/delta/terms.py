@@ -1,4 +1,10 @@
-"""What rules read and bind."""
+"""The terms that rules read, and the columns that they bind.
+
+>>> from evercurrent.data.types import BOOLEAN
+>>> step = Where(Column("o.paid", BOOLEAN))
+>>> read_by(step) == (Column("o.paid", BOOLEAN),), list_bound(step)
+(True, ())
+"""
 
 from __future__ import annotations
 

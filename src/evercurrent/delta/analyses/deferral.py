@@ -1,12 +1,15 @@
-"""Hybrid views: collections move at once, derived values when somebody reads.
+"""Hybrid views: collections are updated at the commit, derived values when they are read.
 
-A keyed relation turns touched groups into rows: sums become values, and values decide conditions further down. If all that
-is made of it are hybrid views that nobody watches, its stage can wait: the touched keys stay noted with the output that was
-last delivered, and the stage runs when one of the views is read, once for however many changes.
+A keyed relation turns touched groups into rows: sums become values, and values decide conditions further down. If only
+hybrid views without subscribers depend on it, its stage can wait: the touched keys are noted with the output that was last
+delivered, and the stage runs when one of the views is read, once for however many changes.
 
 Law. Waiting changes no answer. By law L9 a rule sees every state as it is when its turn comes, and the delta of a join is
-right for whatever order its sides move in; `f(new group) - f(last delivered)` is the sum of the deltas that were left out. A
-transaction that is undone may leave a key noted: its group is then as it was delivered, and gives no delta.
+right for whatever order its sides are updated in; `f(new group) - f(last delivered)` is the sum of the deltas that were left
+out. A transaction that is undone may leave a key noted: its group is then as it was delivered, and has no delta.
+
+    orders -> spend by customer -> total by city      both views hybrid: the stage of spend can wait
+                                                      total by city strict: nothing can wait
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""Which part of a program computes what is new.
+"""The part of a program that fills new states and relations.
 
 Law. A state's content is what its rules make of all rows of the relations upstream, fed one relation after another into
 states that are empty at first (law L9: it is one large transaction). So what is new can be filled from any relations
-upstream whose rows can be listed: tables, and relations that are kept already. States that exist but are looked up on the
-way are computed once more, apart, because the rules must see them as they would have grown.
+upstream whose rows can be listed: tables, and relations whose rows are stored already. States that exist but are looked up
+on the way are computed once more, apart, because the rules must see them as they would have grown.
+
+    orders -> spend -> cities, spend listed      the part for cities starts from spend; orders are not read
 """
 
 from __future__ import annotations

@@ -1,9 +1,13 @@
 """Which relations and states of a program can be computed together.
 
 The level of an input is 0; that of a relation or a state is one more than the highest among the relations whose rules
-add to it. Law L9 asks that relations move one after another, each after what it is made of; it does not ask in which order
-otherwise: a rule sees whatever has moved before it and is seen by whatever moves after it. So relations are taken level
-by level, and all that is added on the way to a level is computed by one job.
+add to it. Law L9 requires that relations are updated one after another, each after what it is computed from. It does not fix
+the order otherwise: a rule sees whatever was updated before it and is seen by whatever is updated after it. So relations are
+processed level by level, and all that is added on the way to a level is computed by one job.
+
+    level 0    orders, customers
+    level 1    spend (from orders), the state customers by id
+    level 2    total by city (from spend and customers)
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 """What of a program lies inside a fixpoint, and what reaches it from outside.
 
 The deltas of a loop's relations (`inner`) drive rules, those fill states and relations, and in the end bodies gain and lose
-derivations: whatever lies on the way moves in every round. A derivation that reads nothing of the loop cannot rest on
+derivations: everything on the way is updated in every iteration. A derivation that reads nothing of the loop cannot support
 itself; engines count those apart.
+
+    path(a, b) :- edge(a, b)                   from outside: it reads nothing of the loop
+    path(a, c) :- path(a, b), edge(b, c)       inside
 """
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
 """Programs as text: states, then each relation with its trigger.
 
-state orders by o_orderkey (o_orderkey -> o_orderdate) unique, by o_orderkey
-on lineitem(l.orderkey, l.price) * weight
-    where l.price > 0
-    look up orders by o_orderkey where o_orderkey = l.orderkey as (o.orderdate = o_orderdate)
-    add to spend [l.orderkey] * weight, sum(l.price) += weight * l.price
+    state customers by id (id -> city) unique, by id (one)  # the part of customers that a join looks up
+
+    on orders(id, customer, total)
+        for (o.id, o.customer, o.total) * weight
+            look up customers by id where id = o.customer as (c.city = city)
+            add to orders_customers by city [c.city] * weight, sum(o.total) += weight * o.total
+
+This is what `explain(stage="program")` shows of a view that adds up `total` by `city`.
 """
 
 from __future__ import annotations
