@@ -1,6 +1,9 @@
 """How a view of OQL is kept: its type, the relations that hold it, and where it is UNDEFINED instead of failing.
 
-older: bag<struct<E: string, D: string>>
+    select struct(E: e.name, D: e.dept.name) from e in Employees      older: bag<struct(E: string, D: string)>
+                                                                      view older (E STRING, D STRING, D.defined BOOLEAN)
+
+The lines after these are those of any view: what it reads, what it keeps, what a change costs.
 """
 
 from __future__ import annotations

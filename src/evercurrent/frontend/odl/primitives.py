@@ -1,6 +1,11 @@
 """The primitive types of ODL, as types and limits.
 
 `time` is the time of day, TIME(6). `decimal(p, s)` is an extension.
+
+>>> PRIMITIVES["octet"]
+(Integer(bits=16), Limit(least=0, greatest=255, labels=()))
+>>> spelling(SMALLINT, Limit(0, 255)), spelling(Decimal(12, 2), ANY)
+('octet', 'decimal(12, 2)')
 """
 
 from __future__ import annotations

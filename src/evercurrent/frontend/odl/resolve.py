@@ -1,6 +1,10 @@
 """Syntax to classes: what the names of types and constants in a text stand for.
 
-Whether the classes fit together (inverses, keys, cycles) is asked by `catalog.wellformed`, for classes of any origin.
+Whether the classes fit together (inverses, keys, cycles) is checked by `catalog.wellformed`, for classes of any origin.
+
+>>> schema = classes_of("class person (extent Persons) { attribute string name; };", Schema())
+>>> [(p.name, str(p.type)) for p in schema.classes["person"].properties]
+[('name', 'STRING')]
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""What an ODL text says, before any name in it is looked up."""
+"""What an ODL text says, before any name in it is looked up.
+
+    attribute set<person> friends;      WrittenAttribute("friends", Many("set", Named("person", ...), ...), ...)
+    attribute string<20> name;          WrittenAttribute("name", Sized("string", ...), ...)
+
+A type is only a name here: `resolve` finds out whether `person` is a class, a struct or an enumeration.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 Aggregates pass over nil and UNDEFINED; `count` counts all. Of nothing `count` and `sum` are 0, `min`, `max` and `avg`
 UNDEFINED. Quantifiers are three-valued: a true (a false) instance decides.
+
+    sum(bag()) = 0      max(bag()) = UNDEFINED      sum(list(1, nil)) = 1      count(list(1, nil)) = 2
+    exists e in Employees: e.age > 40               true = some bag{ (value: e.age > 40) | e <- Employees }
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""Calls: definitions, aggregates, functions of collections, and the scalar functions that SQL has."""
+"""Calls: definitions, aggregates, functions of collections, and the scalar functions that SQL has.
+
+    older(40)                  the definition `older(long a)`, written out with 40 for a
+    sum(select ...)            an aggregate
+    first(list(1, 2))          a function of a collection: 1
+    upper("abc")               a scalar function: "ABC"
+
+A name is looked for in this order.
+"""
 
 from __future__ import annotations
 

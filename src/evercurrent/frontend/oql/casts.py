@@ -1,6 +1,9 @@
 """Objects as objects of a more special class: looked up in its extent.
 
-`(employee) p` is UNDEFINED where p is no employee; the iterator `e as employee in Persons` passes over those.
+In a view, `(employee) p` is UNDEFINED where p is no employee; a query that is asked once fails there. The iterator
+`e as employee in Persons` passes over those.
+
+    select e.salary from e as employee in Persons      with Ann (100) and Ben (50) employed, and Bob not: bag(50, 100)
 """
 
 from __future__ import annotations

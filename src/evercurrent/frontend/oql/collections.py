@@ -1,7 +1,10 @@
 """From collections to collections, and to one of their elements: set operations, lists, `element`, `flatten`.
 
-Where a query says it, the result is a query; positions that are not constant, concatenation and `distinct` of lists work on the
-collected value.
+Where a query can express it, the result is a query; positions that are not constant, concatenation and `distinct` of lists
+work on the collected value.
+
+    set(1, 2) union set(2, 3) = set(1, 2, 3)        bag(1, 2) union bag(2) = bag(1, 2, 2)
+    list(1) + list(2) = list(1, 2)                  flatten(list(list(1), list(2, 3))) = list(1, 2, 3)
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Literals, and ranges of numbers."""
+"""Literals, and ranges of numbers.
+
+    date '2024-05-01'      Literal(datetime.date(2024, 5, 1), DATE)
+    list(1..3)             list(1, 2, 3)
+
+The value of nil is NULL.
+"""
 
 from __future__ import annotations
 

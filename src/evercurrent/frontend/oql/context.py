@@ -1,4 +1,8 @@
-"""What holds for a whole translation, and what names mean at a place of it."""
+"""What holds for a whole translation, and what names mean at a place of it.
+
+>>> near("employes", ["employees", "departments"])
+'did you mean employees?'
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 """Elements of lists and dictionaries by their place, and slices.
 
-Of a list in a given order a constant place is the first rows of a query; a place that is kept with the element is a condition;
-whatever else is asked works on the collected value.
+A constant place in an ordered list is the first rows of a query; a place that is stored with the element is a condition;
+any other access works on the collected value.
+
+    list(5, 6, 7)[1] = 6                                      list(5, 6, 7)[0:1] = list(5, 6)
+    (select e.name from e in Employees order by e.age)[0]     top 1 of the names by age
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
 `p.describe` over persons is a choice by the class of p, found in the extents of the subclasses that override it:
 
-    case when p is in Employees then employee's describe(p) else person's describe(p)
+    p.describe      case when p is in Employees then employee's describe(p) else person's describe(p)
 
-What the function makes of its arguments comes from whoever starts the translation (`Context.capture`): a term, where it can be
-looked into.
+Whoever starts the translation says how the function is read (`Context.capture`): as a term, where its source is understood.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Named objects in queries: what is bound to a name is looked up, so that views follow when it changes."""
+"""Named objects in queries: what is bound to a name is looked up, so that views follow when it changes.
+
+    Boss.name      the name of the employee whose identity named_objects has for 'Boss'
+
+After `db.bind("Boss", ben)` every view that uses the name is updated.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 A function of values is defined where all of them are. `and` and `or` are defined as soon as one operand decides. Equality of
 objects, structs and collections, and any comparison with the literal nil, is two-valued: nil equals nil.
+
+    1 + nil = nil            1 + UNDEFINED = UNDEFINED            true or UNDEFINED = true            nil = nil is true
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 Iterators become qualifiers in turn, each in the scope of those before it; `where` filters; the projection is the element. The
 result is a bag, `distinct` makes a set, `order by` a list. `limit` takes the first elements of that; equal sort keys, and bags and
 sets, are ordered by the elements themselves, as in SQL.
+
+    select e.name from e in Employees where e.age > 40             bag{ (value: e.name) | e <- Employees, e.age > 40 }
+    select e.name from e in Employees order by e.salary desc       list("Ann", "Ben"), Ann having the greater salary
 """
 
 from __future__ import annotations

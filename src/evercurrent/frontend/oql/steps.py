@@ -1,7 +1,10 @@
 """Names and paths: what a name means, and what a member of something is.
 
-A property that is kept in the row of its object is a step along a path; a collection is the comprehension over the table that
-keeps it, or over the objects that refer back. A step from nil is UNDEFINED.
+A property that is stored in the row of its object is a step along a path; a collection is the comprehension over the table
+that stores it, or over the objects that refer back. A step from nil is UNDEFINED.
+
+    select c from e in Employees, c in e.dependents      d <- Employees_dependents, d.owner = e.oid
+    select e.dept.name from e in Employees               bag("dev", UNDEFINED), if one employee has no department
 """
 
 from __future__ import annotations

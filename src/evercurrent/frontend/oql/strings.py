@@ -1,4 +1,9 @@
-"""Strings: characters, substrings, `like`."""
+"""Strings: characters, substrings, `like`.
+
+    "evercurrent"[0] = "e"        "evercurrent"[4:6] = "cur"        "abc" like "a%" is true
+
+Positions begin with 0, and both ends of a substring are included.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The syntax of OQL: a closed union of frozen nodes, each with its place in the text."""
+"""The syntax of OQL: a closed union of frozen nodes, each with its place in the text.
+
+>>> from evercurrent.frontend.oql.parse import parse_one
+>>> parse_one("e.dept.name")
+Step(of=Step(of=Name(name='e'), name='dept', arguments=None), name='name', arguments=None)
+"""
 
 from __future__ import annotations
 

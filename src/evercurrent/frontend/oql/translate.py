@@ -1,4 +1,11 @@
-"""Syntax to expressions of the calculus: one page of `match`, and a second for conditions of which only TRUE counts."""
+"""Syntax to expressions of the calculus: one page of `match`, and a second for conditions of which only TRUE counts.
+
+    select e.name from e in Employees where e.dept.name = "dev"      bag{ (value: e.name) | e <- Employees
+                                                                        , dept <-outer Departments on dept.oid = e.dept
+                                                                        , dept.name = 'dev' }
+
+The path `e.dept` becomes a generator later, in `calculus.paths`.
+"""
 
 from __future__ import annotations
 

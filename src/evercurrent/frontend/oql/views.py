@@ -1,4 +1,11 @@
-"""Views that were defined in OQL, as collections or values that other queries use."""
+"""Views that were defined in OQL, as collections or values that other queries use.
+
+    define older as select e.name from e in Employees where e.age > 40
+
+    select x from x in older      bag{ (value: x.value) | x <- older }
+
+A view is read, not written out: its rows are stored.
+"""
 
 from __future__ import annotations
 
