@@ -1,7 +1,10 @@
-"""What all query objects have in common: a block, and who answers it.
+"""What all query objects have in common: a block, and the database that answers it.
 
-A query object is immutable: every method returns a new one. It computes nothing and keeps nothing; `rows()` answers it once,
-`materialize()` keeps it current while what it returns is referenced, and a named view keeps it for good.
+A query object is immutable: every method returns a new one. It computes nothing and stores nothing; `rows()` runs it once,
+`materialize()` keeps it current as long as the object that it returns is referenced, and a named view is permanent.
+
+    adults = students.where(lambda s: s.age >= 18)      a query: bag{ ... | s1 <- Student, s1.age >= 18 }
+    adults.rows()                                       [('Sally', 20), ('Cid', 40)]
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""Tables of row classes, and views of query objects, as the catalog declares them."""
+"""Tables of row classes, and views of query objects, as the catalog declares them.
+
+>>> from typing import NamedTuple
+>>> class Member(NamedTuple):
+...     name: str
+...     role: str | None
+>>> table = table_of_class(Member, "council", key="name")
+>>> table.primary_key.columns, [(c.name, str(c.type), c.nullable) for c in table.columns]
+(('name',), [('name', 'STRING', False), ('role', 'STRING', True)])
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 """Groups: what the functions of `group_by(...).select(lambda key, g: ...)` see.
 
-While the function runs, nobody knows yet how many aggregates there will be: what it is given for keys and aggregates are
-holes, filled with the fields of the group when it has returned.
+While the function runs, it is not known how many aggregates there will be. So its keys and aggregates are placeholders,
+which are replaced by the fields of the group when it has returned.
+
+      students.group_by(lambda s: s.city).select(lambda city, g: (city, g.count()))
+    = bag{ (city: g.city, count: g.count) | g <- group(r <- Student, by (city: r.city), count: count(*)) }
 """
 
 from __future__ import annotations

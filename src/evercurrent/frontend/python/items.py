@@ -1,4 +1,11 @@
-"""Membership and items: `x in values`, `row["name"]`, `values[0]`, `text[1:3]`."""
+"""Membership and items: `x in values`, `row["name"]`, `values[0]`, `text[1:3]`.
+
+    s.city in ("Oslo", "Rome")      s.city is not null, s.city in ('Oslo', 'Rome')
+    s.name[:3]                      substring(s.name, 1, 3)
+    s.tags[0]                       element_at(s.tags, 1)
+
+An item that terms cannot express, such as `s.name[0]`, is left to Python: the function is opaque then.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """Rows side by side, after joins: functions take one argument for each.
 
 What needs whole rows (sets, `distinct`) treats a joined row as the fields of all of them, one after another.
+
+      students.join(council, lambda s, m: s.name == m.name).select(lambda s, m: (m.role, s.age))
+    = bag{ (role: m.role, age: s.age) | s <- Student, m <- Member, s.name = m.name }
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """The syntax of a function, found in the file that it stands in.
 
-A lambda has no name and may share its line with others: what tells it is the place of its body, which compiled code keeps.
-The whole file is read, because the lines of a lambda in the middle of a call are no program.
+A lambda has no name and may share its line with others: it is recognised by the place of its body, which compiled code
+keeps. The whole file is read, because the lines of a lambda in the middle of a call are no program.
+
+    adult, minor = lambda s: s.age >= 18, lambda s: s.age < 18
+    locate(minor).node                                            # the syntax of `lambda s: s.age < 18`
 """
 
 from __future__ import annotations

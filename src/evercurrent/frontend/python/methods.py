@@ -1,7 +1,10 @@
 """Methods, attributes and built-in functions of values, over symbols.
 
-What the term language says exactly as Python does is a term. What it says otherwise (`strip` without arguments strips more
+A method that the term language has with exactly Python's meaning is a term. Any other (`strip` without arguments strips more
 than blanks) is Python's own function, opaque and with a known type: correct, and called once for each row.
+
+    s.name.upper()      upper(s.name)
+    s.name.strip()      an opaque column of its own: str.strip applied to s.name
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """The spelling of SQL: what, from where, under which condition.
 
-ec.select(lambda s, m: s.age).from_(students, council).where(lambda s, m: (s.first == m.first) & (s.last == m.last))
+      ec.select(lambda s, m: s.age).from_(students, council).where(lambda s, m: s.name == m.name)
+    = bag{ (age: s.age) | s <- Student, m <- Member, s.name = m.name }
+
+Functions take one argument for each relation of `from_`.
 """
 
 from __future__ import annotations

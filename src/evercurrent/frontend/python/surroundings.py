@@ -1,4 +1,10 @@
-"""The names that a function sees: its arguments, what it closes over, the globals and built-ins of its module."""
+"""The names that a function sees: its arguments, what it closes over, the globals and built-ins of its module.
+
+>>> def at_least(limit):
+...     return lambda s: s.age >= limit
+>>> names_around(at_least(18))["limit"]
+18
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,13 @@
 
 Functions over rows are called (or read from their source) with symbols; what they do with them builds a term. A symbol
 has no value yet, so whatever asks Python for one (`if`, `and`, `in`, `str()`) fails at once and says what to write instead.
+
+>>> from evercurrent.data.types import INT
+>>> from evercurrent.term.nodes import Column
+>>> from evercurrent.term.show import show
+>>> age = Symbol(Column("s.age", INT))
+>>> show((age + 1 >= 18)._term)
+'s.age + 1 >= 18'
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Unnesting: every row with every element of a collection in it.
 
-v <- row.tags
+      students.unnest(lambda s: s.tags).select(lambda s, tag: (s.name, tag))
+    = bag{ (name: s.name, col: e.col) | s <- Student, e <- unnest s.tags }
+
+With `outer`, a row without elements is kept, with NULL for the element.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Window functions: each row with functions of its partition, in order.
 
-    sales.window(lambda s: s.region, lambda s: s.day).select(lambda s, w: (s.region, s.day, w.sum(lambda s: s.amount)))
+    students.window(lambda s: s.city, lambda s: s.age).select(lambda s, w: (s.name, w.sum(lambda s: s.age)))
+
+    Sally, Oslo, 20 and Cid, Oslo, 40  ->  ('Sally', 20), ('Cid', 60)
 
 Aggregates run over a frame: all rows of the partition, or with an order those up to this one (and its peers). Another frame
-is given as ("rows", start, end): offsets from the row, negative before it, None without bound.
+is written as ("rows", start, end): offsets from the row, negative before it, None without bound.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """ALTER TABLE: columns added, dropped and renamed, and the table renamed.
 
-ALTER TABLE orders ADD COLUMN note STRING DEFAULT 'none'
+    ALTER TABLE orders ADD COLUMN note STRING DEFAULT 'none'      AlterTable(old=orders, table=orders with a column note)
 
-The statement is read as the table that it makes of the old one. Definitions that read the table are resolved again by whoever
+The statement is read as the table before and the table after. Definitions that read the table are resolved again by whoever
 runs it.
 """
 

@@ -1,4 +1,10 @@
-"""A SELECT block while it is read, and the generators in its select list."""
+"""A SELECT block while it is read, and the generators in its select list.
+
+    SELECT id, explode(tags) AS tag FROM orders      bag{ (id: orders.id, tag: e.col) | orders <- orders
+                                                                                      , e <- unnest orders.tags }
+
+A generator becomes one more qualifier, and a column of the select list.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,10 @@
 
 Nearly every call is `build.call(name, *args)`. The rest is written here: calls with words between their arguments, calls
 that are another way to write CASE or CAST, units of time as bare words, lambdas.
+
+    upper(name)                  upper(customers.name)
+    extract(YEAR FROM day)       year(orders.day)
+    if(id > 1, 'a', 'b')         case when orders.id > 1 then 'a' else 'b' end
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Carrying terms from one level to the next.
 
 A new level is a record; its head carries the terms that are needed above, each once. Constants need not be carried.
+
+    SELECT customer, sum(total) + 1 ... GROUP BY customer      the rows carry customer and total:
+                                                               r <- bag{ (customer: ..., total: ...) | ... }
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Statements that are read word by word: BEGIN and COMMIT, SHOW, DESCRIBE, EXPLAIN, COPY.
 
-COPY orders FROM 'orders.csv' (HEADER false, DELIMITER ';')
+COPY orders FROM 'orders.csv' (HEADER false)      Copy(direction='from', path='orders.csv', table='orders', header=False, ...)
 """
 
 from __future__ import annotations

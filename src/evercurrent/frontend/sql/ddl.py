@@ -1,4 +1,9 @@
-"""CREATE and DROP: tables, views, assertions."""
+"""CREATE and DROP: tables, views, assertions.
+
+DROP VIEW IF EXISTS v CASCADE          DropRelation(kind='view', name='v', if_exists=True, cascade=True)
+CREATE ASSERTION a CHECK               the query that must stay empty:
+  (NOT EXISTS (SELECT 1 FROM t))       bag{ (1: 1) | t <- t }
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@ sqlglot translates between dialects, so it turns function calls into its own cla
 understand as a raw command, and reads CAST as TRY_CAST. Here nothing is translated: a call keeps the name that the user
 wrote (only the few with a syntax of their own, such as EXTRACT and TRIM, have a class), CAST is strict, what is not
 understood is an error, and an error knows the offsets of the token where it was found.
+
+    SELECT ucase(a), CAST(b AS INT)      a call named `ucase`, and a strict cast; sqlglot itself: upper, and TRY_CAST
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 `term(level, node)` is one page of `match`. The level says what names mean and knows the nodes that were read before
 (aggregates, windows, generators). The smart constructors of the term language find types and raise QueryError; an error
 that has no place yet gets that of the smallest node around it.
+
+    total BETWEEN 1 AND 2      orders.total >= 1.00 and orders.total <= 2.00      total being DECIMAL(12,2)
 """
 
 from __future__ import annotations

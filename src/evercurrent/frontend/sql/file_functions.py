@@ -1,7 +1,9 @@
 """Files in FROM: read_parquet('orders/*.parquet'), read_csv('a.csv', header => false, delimiter => ';'), read_json('a.json').
 
-The rows are read when the statement is, and stand in the query as a constant. A view would not see a change of the file, so
-it is refused.
+The file is read when the statement is, and its rows are a constant of the query. A view would not see a change of the file,
+so it is refused.
+
+    SELECT id FROM read_csv('a.csv')      a.csv with the lines `id`, `1`, `2`: the rows (1), (2)
 """
 
 from __future__ import annotations

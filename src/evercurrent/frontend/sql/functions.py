@@ -3,6 +3,11 @@
 A call is looked up under its lower-case Spark name. Most names are those of the term language, which has synonyms of its
 own; here are the kinds that SQL treats in its own way: what is refused because its answer can change while the data does
 not, what makes rows, what needs a window, and which calls are only another way to write something.
+
+    random()       refused: its value can change while the data does not
+    explode(a)     makes rows
+    rank()         needs OVER
+    if(c, a, b)    is written as CASE
 """
 
 from __future__ import annotations

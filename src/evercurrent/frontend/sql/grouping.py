@@ -1,7 +1,9 @@
 """GROUP BY, ROLLUP, CUBE, GROUPING SETS; the level of a grouped block.
 
-`GROUP BY a, ROLLUP(b, c)` is the product of {a} and {b c, b, nothing}: each element gives a list of sets of keys, and the
+`GROUP BY a, ROLLUP(b, c)` is the product of {a} and {b c, b, nothing}: each element is a list of sets of keys, and the
 clause is every way to take one from each. `grouping(a)` is a digit of the grouping id.
+
+    GROUP BY customer, ROLLUP(day)      sets (customer, day), (customer)
 
 A key that contains a subquery is recognised by its syntax: two readings of one subquery have variables of different names, so
 their terms differ.

@@ -3,6 +3,9 @@
 A sort key that names an output column, by its name or position, is that column; any other is an expression over what the
 select list is made from, carried as a hidden field. With a limit the result is `Top`; without one, the order is how the
 result is read, and inside another query it means nothing.
+
+    SELECT id FROM orders ORDER BY total DESC LIMIT 3      top 3(t <- bag{ (id: orders.id, order_1: orders.total) | ... },
+                                                                 order by t.order_1 desc)
 """
 
 from __future__ import annotations

@@ -4,6 +4,9 @@ Law. A parameter is a value. It becomes a constant term where the place-holder s
 a text that is parsed.
 
 The tokens of a place-holder are made one token that carries its name, `?1` or `:name`; a name of `?1` cannot be written.
+
+>>> constant("limit", 5), str(type_of([1]))
+(Literal(value=5, type=Integer(bits=32)), 'ARRAY<INT>')
 """
 
 from __future__ import annotations

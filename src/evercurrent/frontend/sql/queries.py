@@ -1,4 +1,10 @@
-"""Any query: WITH, and what kind of query it is."""
+"""Any query: WITH, and what kind of query it is.
+
+    WITH big AS (SELECT id FROM orders WHERE total > 5)      bag{ (id: big.id)
+    SELECT id FROM big                                          | big <- bag{ (id: orders.id) | orders <- orders, ... } }
+
+A name of WITH stands for its query wherever it is read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Statements that are not supported, each with what to use instead."""
+"""Statements that are not supported, each with what to use instead.
+
+>>> INSTEAD["SAVEPOINT"]
+'there are no savepoints: ROLLBACK undoes the whole transaction'
+"""
 
 from __future__ import annotations
 

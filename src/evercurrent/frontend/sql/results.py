@@ -1,7 +1,9 @@
 """The result of reading a query.
 
-A query's fields have different names, because the calculus finds them by name; SQL's columns may share one. `names` are
-what they are called. Fields past the names are hidden sort keys of the outermost query.
+The fields of a query have different names, because the calculus finds them by name; SQL's columns may share one. `names` are
+the names of the columns. Fields past the names are hidden sort keys of the outermost query.
+
+    SELECT id, id FROM orders ORDER BY total      fields id, id_2, and a hidden one for total; names id, id
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """ON CONFLICT and RETURNING: what an INSERT does with a key that is there, and which rows a change returns.
 
-INSERT INTO t VALUES (1, 5) ON CONFLICT (id) DO UPDATE SET n = t.n + excluded.n RETURNING n
+    t has (1, 2)      INSERT INTO t VALUES (1, 5) ON CONFLICT (id) DO UPDATE SET n = t.n + excluded.n RETURNING n
+                      t has (1, 7), and (7) is returned
 
 `excluded` is the row that was to be inserted. Both are terms over the columns of one row, so they see no other rows.
 """

@@ -2,11 +2,14 @@
 
 A block `SELECT ... FROM ...` is read in levels. At the level of its rows a name is a column of one of the relations in
 FROM. Grouping and windows make a new record, and what is written above them means that record: a `Stage` translates
-terms of the level below (`t.a`, a group's key) into terms over the new variable (`g.a`), and complains about what did
-not come along. A name that a block does not know is looked for in the block around it: correlation.
+terms of the level below (`t.a`, a group's key) into terms over the new variable (`g.a`), and refuses terms that were not
+carried. A name that a block does not know is looked for in the block around it: correlation.
 
 Names are found whatever their case. `a.b.c` is first tried as relation `a`, column `b`, member `c`, and then as column
 `a`, members `b` and `c`.
+
+    SELECT city, count(*) FROM customers GROUP BY city      city means g.city, a field of the group
+    SELECT name, count(*) FROM customers GROUP BY city      QueryError: the column name must appear in GROUP BY ...
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """UNION, INTERSECT, EXCEPT, VALUES: rows put side by side.
 
 Columns go by position; their types are brought together; the names are those of the first. Without ALL they are sets.
+
+    SELECT id FROM orders UNION SELECT id FROM customers      set{ (id: u.id) | u <- union(bag{ ... }, bag{ ... }) }
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 A source is a query, or a generator over a collection (`Unnest`), with the columns that it makes visible. `From` is a join
 tree read so far: qualifiers in order, and the columns that they make visible.
+
+    FROM orders o JOIN customers c ON o.customer = c.id      o <- orders, c <- customers, o.customer = c.id
+    FROM orders LATERAL VIEW explode(tags) e AS t            orders <- orders, e <- unnest orders.tags
 """
 
 from __future__ import annotations

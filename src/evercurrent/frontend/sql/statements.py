@@ -1,4 +1,9 @@
-"""What a statement can be: a closed union."""
+"""What a statement can be: a closed union.
+
+BEGIN                         Control(kind='BEGIN')
+SHOW TABLES                   Show(what='tables', name='')
+TRUNCATE TABLE orders         Truncate(table='orders')
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 A nested query may mention variables of the blocks around it; they are simply left free. Both sides of a comparison are
 brought to a common type, the query's by a comprehension around it.
+
+    customer IN (SELECT id FROM customers)                    orders.customer = some bag{ (id: customers.id) | ... }
+    (SELECT name FROM customers c WHERE c.id = o.customer)    the bag{ (name: c.name) | c <- customers, c.id = o.customer }
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Text to syntax tree.
 
 Every way in which sqlglot can fail becomes a QueryError with its place.
+
+>>> parse_tokens(tokenize("SELECT a FROM t")).sql(), len(split("SELECT 1; SELECT 2"))
+('SELECT a FROM t', 2)
 """
 
 from __future__ import annotations

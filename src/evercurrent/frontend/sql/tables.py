@@ -1,10 +1,13 @@
 """CREATE TABLE: columns and constraints.
 
-CREATE TABLE orders (
-    id BIGINT PRIMARY KEY,
-    customer BIGINT NOT NULL REFERENCES customers,
-    total DECIMAL(12,2) DEFAULT 0 CHECK (total >= 0),
-    CONSTRAINT dated UNIQUE (customer, id)) WITH (stored = false)
+    CREATE TABLE orders (
+        id BIGINT PRIMARY KEY,                                  Unique("orders_pk", ("id",))
+        customer BIGINT NOT NULL REFERENCES customers,          ForeignKey("orders_fk_1", ("customer",), "customers", ("id",))
+        total DECIMAL(12,2) DEFAULT 0 CHECK (total >= 0),       a default, and a Check
+        CONSTRAINT dated UNIQUE (customer, id))                 Unique("dated", ("customer", "id"))
+    WITH (stored = false)                                       Table("orders", ..., stored=False)
+
+Options stand behind WITH.
 """
 
 from __future__ import annotations

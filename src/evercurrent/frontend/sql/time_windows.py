@@ -2,6 +2,8 @@
 
     SELECT window.start, count(*) FROM clicks GROUP BY window(at, '10 minutes', '5 minutes')
 
+    a click at 12:07  ->  (12:00, 1), (12:05, 1)
+
 A row belongs to every window that contains its time; a row without a time to none. The block is rewritten as Spark does it: its
 rows are joined with their windows, under the name `window`, and the calls become that column.
 """

@@ -2,6 +2,8 @@
 
 All functions with the same partition and order are one `Window` node; different ones are nodes over each other. What the
 rest of the block needs of the level below is carried through.
+
+    rank() OVER w, count(*) OVER w ... WINDOW w AS (PARTITION BY customer ORDER BY total)      one Window node, two functions
 """
 
 from __future__ import annotations
