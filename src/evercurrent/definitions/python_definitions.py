@@ -1,4 +1,12 @@
-"""Definitions of views of query objects, as a version keeps them: the JSON of the query beside a text for people."""
+"""Definitions of views of query objects, as a version keeps them: the JSON of the query beside a text for people.
+
+>>> from evercurrent.calculus.nodes import Relation
+>>> from evercurrent.data.types import INT, Member
+>>> query = Relation("orders", (Member("id", INT),))
+>>> kept = python_fields(View("ids", query.fields, query, language="python"))
+>>> kept["language"], decode(kept["query"]) == query
+('python', True)
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Definitions of views that only Spark understands, as a version keeps them: the text, the columns and the reason."""
+"""Definitions of views that only Spark understands, as a version keeps them: the text, the columns and the reason.
+
+>>> from evercurrent.data.types import INT
+>>> view = View("firsts", (Member("id", INT),), None, language="spark", shape=OnlySpark("TABLESAMPLE"))
+>>> spark_fields(view)["reason"], [name for name, _ in spark_fields(view)["fields"]]
+('TABLESAMPLE', ['id'])
+"""
 
 from __future__ import annotations
 

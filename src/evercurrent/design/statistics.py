@@ -1,7 +1,12 @@
 """What is known of the tables of a database: sizes, fan-outs, and how often each changes.
 
-The choice of maps is made by it (`delta.upkeep`): when a view is created over tables that have rows, and again when a table has
-grown or enough transactions have passed.
+It decides which maps are stored (`delta.upkeep`): when a view is created over tables that have rows, and again when a table
+has grown or enough transactions have passed.
+
+>>> orders = ZSet({(1, 7): 1, (2, 7): 1, (3, 8): 1, (4, 8): 1})
+>>> known = TableStatistics({"orders": 4}, {"orders": 9}, lambda table: orders, lambda table: ["id", "customer"])
+>>> known.fan_out("orders", ("customer",)), known.fan_out("orders", ("id",)), known.rate("orders")
+(2.0, 1.0, 10.0)
 """
 
 from __future__ import annotations

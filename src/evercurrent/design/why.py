@@ -1,6 +1,7 @@
 """Why a view has a row: the base rows that it comes from.
 
-    print(db.view("spend").why((7, "12.00")))
+    print(db.view("spend").why((7, "12.00")))      spend [7, 12.00] comes from
+                                                   orders: (1, 7, 5.00), (2, 7, 7.00), as a table
 
 Views that the view reads are looked through, down to the tables; one that is recomputed in full because it has no plan is
 shown itself. What "comes from" means for each operator is said in `algebra.lineage`.

@@ -1,6 +1,9 @@
-"""What the functions of touched groups return: f(new group) - f(old group), for all touched groups at once.
+"""The deltas of touched groups: f(new group) - f(old group), for all touched groups at once.
 
 A group of `Finalize` is one entry, so its old and new outputs are its terms over the saved and the present values.
+
+    sum(total) is 5.00 for customer 7 and 6.00 for 9;      -(9, 6.00), +(9, 8.00)
+    orders of 0.00 for 7 and 2.00 for 9 are inserted       the equal outputs of 7 cancel
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """One program over columnar states: a transaction is its deltas, relation after relation, each rule over all rows at once.
 
 Laws L9 to L12 of programs hold as in `delta.interpret`: deletions of all inputs run before insertions, and each derived
-relation runs after what it is made of. `Unfit`, raised while a program is compiled or run, leaves the states as they were
-once `undo` is called; rows then take over.
+relation runs after what it is computed from. `Unfit`, raised while a program is compiled or run, leaves the states as they
+were once `undo` is called; the engine then processes rows one by one.
+
+    program.transact({"orders": delta}, watched=["spend"])      {"spend": its delta}, columns in and columns out
 """
 
 from __future__ import annotations

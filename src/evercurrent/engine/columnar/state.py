@@ -1,9 +1,11 @@
 """The entries of one state, as arrays: keys, dependents, weights and sums.
 
-Law. An entry is alive while its weight is not zero (law L11); one that is not keeps its place, for the same key may come
-back. Whatever changes is noted first: `changes` are the entries and what they were, in the order of additions, and putting
-them back from last to first undoes everything, as often as needed. Sums stay within 64 bits: a bound of them is kept, and
-`Unfit` is raised before one could pass it.
+Law. An entry is alive while its weight is not zero (law L11); one that is not keeps its place, for the same key may be
+inserted again. Every change is noted first: `changes` are the entries and their old values, in the order of additions, and
+putting them back from last to first undoes everything, as often as needed. Sums stay within 64 bits: a bound of them is
+kept, and `Unfit` is raised before one could pass it.
+
+    (7, +5.00), (9, +3.00), (7, -5.00)      keys [7, 9], weights [0, 1], sums [0, 300]; only the entry of 9 is alive
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One loaded program: its dictionaries, and the functions that were generated for it.
+"""One loaded program: its dictionaries, and its functions, which are generated when a set of watched relations first needs them.
 
-Functions are generated when they are first needed, for each set of watched relations: most programs run with one or two
-such sets in their life.
+insert one row into customers        def insert_1(r): s2[r[0]] = (r[2],)
+delete one row from customers        def delete_1(r): s2.pop(r[0], None)
 """
 
 from __future__ import annotations

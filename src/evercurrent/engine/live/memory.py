@@ -1,4 +1,8 @@
-"""About how many bytes dictionaries take, by a sample of their entries; and how they are kept from the garbage collector."""
+"""About how many bytes dictionaries take, by a sample of their entries; and how they are kept from the garbage collector.
+
+>>> table_bytes({n: (n, "x") for n in range(1000)}) > sys.getsizeof({}) + 1000 * sys.getsizeof((0, "x"))
+True
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""What a rule adds to, and how its indexes and sorted groups follow, as source."""
+"""Source that adds to a state, and updates its indexes and sorted groups.
+
+    orders_customers by city [c.city] * weight, sum(o.total)      v3 = s1.get(v2)
+                                                                  if v3 is None: s1[v2] = [1, v4, 1]
+                                                                  else: v3[0] += 1; v3[1] += v4; ...
+
+A state has one dictionary for each set of columns by which it is looked up.
+"""
 
 from __future__ import annotations
 

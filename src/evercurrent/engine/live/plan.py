@@ -1,8 +1,11 @@
-"""What of a program has to run, given who looks on.
+"""The part of a program that has to run, given which relations are watched.
 
-A relation is *followed* if somebody watches it or one of its rules is of use; a rule is of use if it adds to a state, to
+A relation is *followed* if it is watched or one of its rules is of use; a rule is of use if it adds to a state, to
 the body of a fixpoint, or to a relation that is followed. A keyed relation that nobody follows keeps only its cells: no
 touched keys are noted and nothing is finalized until it is read.
+
+    spend by customer, without subscribers      on orders: add to orders by customer; no stage for spend
+    spend by customer, watched                  the same, and for each touched customer: f(new group) - f(old group)
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
-"""Looking a state up, as source.
+"""Source that looks a state up.
 
-`enter` opens the ifs and fors under which one entry at a time is at hand, and tells how its columns, dependents,
+`enter` opens the ifs and fors under which one entry at a time is at hand, and says how its columns, dependents,
 accumulators and weight are read there.
+
+    look up customers by id where id = o.customer as (c.city = city)      v1 = s2.get(r[1])
+                                                                          if v1 is not None:
+                                                                              ... v1[0] ...
 """
 
 from __future__ import annotations

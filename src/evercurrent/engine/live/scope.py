@@ -1,4 +1,12 @@
-"""The names in scope while a rule of the live engine is written: those of its terms, and things that are at hand."""
+"""The names in scope while a rule of the live engine is written: those of its terms, and borrowed things that are at hand.
+
+>>> scope_ = Scope(Writer(), Namespace(), Locals(), [])
+>>> scope_.things["e.dept"] = "v1"
+>>> branch = scope_.fork()
+>>> branch.things["d.boss"] = "v2"
+>>> scope_.things
+{'e.dept': 'v1'}
+"""
 
 from __future__ import annotations
 

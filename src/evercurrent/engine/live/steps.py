@@ -1,4 +1,9 @@
-"""What can be said of rules before they are written: what steps read and bind, and in which order they run."""
+"""What is known of rules before they are written: what steps read and bind, and in which order they run.
+
+    look up items by order, where o.paid      runs as: where o.paid, look up items by order
+
+A step that cannot fan out runs before one that can, if its columns are bound and it cannot fail.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Storages that are new: empty ones, and those that another layout takes over."""
+"""New storages: empty ones, and those that another layout takes over.
+
+SELECT sum(total) FROM orders      {(): [0, 0, 0]}      a scalar aggregate has its one entry from the start
+... GROUP BY customer              {}
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,14 @@
 State:   the exact sum and the number of rows; for bits, how many rows have each
 Cost:    O(1) a row
 Correct  because they add up: a deleted row subtracts exactly what it has added.
+
+>>> from evercurrent.data.types import DOUBLE
+>>> from evercurrent.term.aggregates import aggregate
+>>> from evercurrent.term.nodes import Column
+>>> total = Total(additive(aggregate("sum", [Column("x", DOUBLE)])))
+>>> total.add((1e16,), 1); total.add((1.0,), 1); total.add((1e16,), -1)
+>>> total.value()
+1.0
 """
 
 from __future__ import annotations

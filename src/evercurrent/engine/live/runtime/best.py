@@ -1,8 +1,16 @@
 """The first row of a group in some order: min, max, min_by, max_by, first, last, any_value; and the mode.
 
-State:   how often each row is in; the first row; a heap of candidates, made when a first row goes for the first time
-Cost:    O(1) while rows only come; O(log n) a row afterwards, whichever goes
-Correct  because the heap holds every row that is in (and some that have gone, which are dropped when they come up).
+State:   the multiplicity of each row; the first row; a heap of candidates, made when a first row is deleted for the first time
+Cost:    O(1) while rows are only inserted; O(log n) a row afterwards, whichever is deleted
+Correct  because the heap holds every row of the group (and some deleted ones, which are dropped when they come up).
+
+>>> from evercurrent.data.types import INT
+>>> from evercurrent.term.aggregates import aggregate
+>>> from evercurrent.term.nodes import Column
+>>> least = Best(ranking(aggregate("min", [Column("n", INT)])))
+>>> least.add((3,), 1); least.add((1,), 1); least.add((1,), -1)
+>>> least.value()
+3
 """
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
 """Recursion in process: the derivations of a fixpoint in dictionaries, on the record of the transaction.
 
-Delta:   the net change of each relation, once, after the last round
+Delta:   the net change of each relation, once, after the last iteration
 State:   for each row the number of its derivations, and of those that come from outside the recursion
-Cost:    insertions: the new derivations (semi-naive); deletions: the derivations of rows that might have rested on what
+Cost:    insertions: the new derivations (semi-naive); deletions: the derivations of rows that might have depended on what
          was deleted. Where that is more than half of the relation, the fixpoint is evaluated from its outside derivations.
 Correct  because `delta.rederive` is.
+
+    edges 1-2, 2-3, 3-1, path as a set      every pair of 1, 2, 3 is a path
+    delete 3-1                              the paths 1-2, 2-3, 1-3 remain: the others only supported each other
 """
 
 from __future__ import annotations

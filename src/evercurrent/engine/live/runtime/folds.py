@@ -1,8 +1,10 @@
 """User-defined aggregates: a monoid of Python functions.
 
-With an inverse the group's total is kept, and what leaves is combined away: one call for each change.
+With an inverse the group's total is stored, and the inverse of a deleted value is combined with it: one call for each change.
 
-Without one the values stand in the leaves of a balanced tree whose inner nodes hold what their two children combine to:
+    ec.monoid(0, lambda a, b: a + b, inverse=lambda a: -a)      12, then 5 deleted: 12 + -5 = 7
+
+Without one the values are the leaves of a balanced tree whose inner nodes hold what their two children combine to:
 
 Delta      a value with its new multiplicity
 State      the values of the group, and about as many partial results

@@ -4,6 +4,15 @@ State:   the number of values, how many of them are NaN or infinite, and the sum
          times a power of two
 Cost:    O(1) a row
 Correct  because the sums are exact, so a deleted row subtracts exactly what it has added; they are read in rationals.
+
+>>> from evercurrent.data.types import DOUBLE
+>>> from evercurrent.term.aggregates import aggregate
+>>> from evercurrent.term.nodes import Column
+>>> moments = Moments(aggregate("var_pop", [Column("x", DOUBLE)]))
+>>> for x in (1.0, 2.0, 3.0, 4.0):
+...     moments.add((x,), 1)
+>>> moments.value()
+1.25
 """
 
 from __future__ import annotations

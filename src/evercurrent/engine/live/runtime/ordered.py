@@ -2,9 +2,12 @@
 
 Delta:   for a touched group, the output of the rows after minus the output before
 State:   for each key the rows of its entries, sorted: a plain list while it is short, a SortedList when it is long
-Cost:    O(log n) to move a row; O(offset + limit) to read a top-k
+Cost:    O(log n) to insert or delete a row; O(offset + limit) to read a top-k
 Correct  because the order is total (ties are settled by the columns, ascending, NULLs first), so what is read depends
-         on the present rows alone, not on how they came.
+         on the present rows alone, not on their history.
+
+    the first 2 of 10, 20, 30, 40      10 deleted: -(10), +(30)
+                                       40 deleted: no delta, and the output is not even read (`matters`)
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Sums over a range of an ordered key: what a join by an inequality adds up to.
 
-    add((7, 100), 1); add((9, 5), 2); above(1, 7, False) is 110: twice 5 beyond 7, and 100 at 7
+>>> sums = OrderedSums(1)
+>>> sums.add((7, 100), 1); sums.add((9, 5), 2)
+>>> sums.above(1, 7, False), sums.above(1, 7, True), sums.above(0, 7, False)
+(110, 10, 3)
 
 Delta            the row's key is found, and its weight and sums are added
 State            the different keys in order, in buckets of a few hundred, with the weight and the sums at each; a tree of sums

@@ -3,6 +3,14 @@
 State:   the rows, sorted, each as often as it is in
 Cost:    O(log n) a row; a percentile reads two places, a list reads all
 Correct  because equal rows are interchangeable, and the order of the others is total.
+
+>>> from evercurrent.data.types import INT
+>>> from evercurrent.term.aggregates import aggregate
+>>> from evercurrent.term.nodes import Column
+>>> median = Percentile(percentiles(aggregate("median", [Column("n", INT)])))
+>>> median.add((5,), 1); median.add((1,), 1); median.add((2,), 1)
+>>> median.value()
+2.0
 """
 
 from __future__ import annotations

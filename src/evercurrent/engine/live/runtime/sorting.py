@@ -2,6 +2,10 @@
 
 Moving the tail of a short list costs less than keeping a tree, and a list takes a fraction of the memory. Both are
 indexed and iterated in the same way; `insert` returns the sequence to keep from then on.
+
+>>> items = insert([1, 3], 2)
+>>> items, position(items, 3), position(items, 4)
+([1, 2, 3], 2, None)
 """
 
 from __future__ import annotations

@@ -6,7 +6,10 @@ Cost:    O(n / 256 + 512) for each changed row, and the rows within its reach: t
          the new place for RANK, the frame for ROWS BETWEEN 6 PRECEDING AND CURRENT ROW, all later rows for a running sum
 Correct  because values outside the reach are equal before and after, so they cancel.
 
-The rows before the change are the rows after it with the changed rows put back: they are put back, evaluated, and taken out again.
+    lag(n) over 10, 20, 40, then insert 30      -(40, 20), +(30, 20), +(40, 30); the row of 20 is not evaluated
+
+The rows before the change are the rows after it with the change taken back: it is taken back, the rows are evaluated, and it is
+made again.
 """
 
 from __future__ import annotations
