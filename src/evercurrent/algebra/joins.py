@@ -1,6 +1,6 @@
 """Inner joins, seen flat: what is joined, and under which conditions.
 
-flatten( Join(Join(a, b, p), Select(c, q), r) )  =  ([a, b, Select(c, q)], [p, r])
+flatten( Join(Join(a, b, p), Select(c, q), r) )      ([a, b, Select(c, q)], [p, r])
 """
 
 from __future__ import annotations

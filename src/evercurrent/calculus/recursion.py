@@ -1,10 +1,11 @@
 """Fixpoints: the least relations that satisfy their bodies.
 
-Law. Starting from nothing, apply all bodies again and again; what no longer moves is the solution. A set (`distinct`) is
-that for every monotone body, cycles in the data or not. A bag counts derivations: it is found if they are finitely many.
+Law. Starting from nothing, apply all bodies again and again; the relations that no longer change are the solution. A set
+(`distinct`) is that for every monotone body, cycles in the data or not. A bag counts derivations: it is found if they are
+finitely many.
 
-Where the relations are only ranged over (by generators, and in unions), what a round adds depends on what the round before
-added: one occurrence at a time reads the addition, those to its left the new state, those to its right the old one.
+Where the relations are only ranged over (by generators, and in unions), what an iteration adds depends on what the iteration
+before added: one occurrence at a time reads the addition, those to its left the new state, those to its right the old one.
 
     t = a + t*e            d1 = a,  d(n+1) = dn*e
 """

@@ -68,7 +68,7 @@ def refuse_class_table(catalog: Catalog, name: str) -> None:
 def to_drop(
     catalog: Catalog, kind: str, name: str, *, quietly: bool, cascade: bool
 ) -> list[Dependant] | None:
-    """What goes with a table, view or assertion that is dropped; None if it is not there and need not be."""
+    """What is dropped with a table, view or assertion; None if it is not there and need not be."""
     found: object
     match kind:
         case "table" | "view":

@@ -315,7 +315,7 @@ def parents_first(inputs: list[Input], pairs: set[tuple[str, str]]) -> list[Inpu
 
 
 def in_order(derived: list[Derived]) -> tuple[Rule, ...]:
-    """The rules of a trigger, each before the states move that it must see old and after those it must see new."""
+    """The rules of a trigger: each before the updates of states that it must see old, after those that it must see new."""
     movers: dict[str, list[int]] = {}
     for i, d in enumerate(derived):
         movers.setdefault(d.rule.into, []).append(i)

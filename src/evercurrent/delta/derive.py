@@ -29,7 +29,7 @@ PADDED = "~d"
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A rule, and the states that it must see before or after the same trigger has moved them."""
+    """A rule, and the states that it must see before or after the same trigger has updated them."""
 
     rule: Rule
     old: frozenset[str] = frozenset()

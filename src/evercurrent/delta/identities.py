@@ -1,6 +1,6 @@
 """Join a delta with materialized identities: the second kind of plan of Ali, Fernandes and Paton (2000).
 
-Most attributes of a join's sources are only shown: no condition reads them. A change of such an attribute moves no row into
+Most attributes of a join's sources are only shown: no condition reads them. A change of such an attribute brings no row into
 the view or out of it, yet planting its delta walks through all other sources again. So the join is cut by columns. Each source
 R with a key k, condition columns C and shown columns S is the join of two projections of itself, and
 

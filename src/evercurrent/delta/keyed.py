@@ -1,7 +1,7 @@
 """Keyed relations: the state of a group and the function that is read of it.
 
 Law (by key). For a function f of groups, the delta of `union over k of f(group k)` is, for each key k that a change
-touches, `f(new group k) - f(old group k)`; other groups do not move. A group's state adds up, so it is maintained by
+touches, `f(new group k) - f(old group k)`; other groups do not change. A group's state adds up, so it is maintained by
 rules like any sum, and f is applied to touched groups only.
 
     Delta            f(new) - f(old) for touched keys

@@ -263,7 +263,7 @@ class Loop:
     """One relation of a fixpoint.
 
     `body` is the linear relation of its one-step derivations; `inner` is the name under which rules of the bodies see it
-    (their triggers run inside the loop). The relation itself (`name`) moves by the net change, once, after the loop.
+    (their triggers run inside the loop). The relation itself (`name`) is updated by the net change, once, after the loop.
     `distinct`: a set; a row is in while it has a derivation that does not rest on itself. Otherwise a bag: a row is in as
     often as it is derived.
     """
@@ -277,7 +277,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Fixpoint:
-    """Relations that are defined through each other, moved together until no change is left.
+    """Relations that are defined through each other, updated together until no change is left.
 
     `limit` is the greatest number of rounds; `state` of a loop relation is kept by the engine (rows and derivations).
     """

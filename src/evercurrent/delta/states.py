@@ -219,7 +219,7 @@ class States:
     def rank(self, a: Analysis, group: frozenset[int]) -> int:
         """A relation that stands three times or more in a block has a state of its own for each occurrence.
 
-        The rule of the second must see the first moved and the third not yet, which one state cannot be (law L9).
+        The rule of the second must see the first updated and the third not yet, which one state cannot be (law L9).
         """
         first = min(group)
         relation = a.sources[first].relation

@@ -2,7 +2,13 @@
 
     query --normalize--> normal form --lower--> algebra --optimise--> plan  --compile_views--> program
 
-Every stage is kept, so that each can be shown. A view that is recomputed in full has no part in the program: for the
+Every stage is kept, so that each can be shown:
+
+    SELECT id FROM orders WHERE total > 5      bag{ (id: orders.id) | orders <- orders, orders.total > 5.00 }      calculus
+                                               Map id (Select total > 5.00 (Scan orders))                          algebra
+                                               on orders: where total > 5.00, add to the view                      program
+
+A view that is recomputed in full has no part in the program: for the
 views that read it, it is an input like a table.
 """
 
@@ -64,7 +70,7 @@ class Design:
     recomputed: Mapping[str, Recomputed] = field(default_factory=dict)
     keys: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     refused: frozenset[tuple[str, str]] = frozenset()  # (child, parent) of which nothing is assumed any more
-    lazy: frozenset[str] = frozenset()  # the views that move when they are read
+    lazy: frozenset[str] = frozenset()  # the views that are updated when they are read
     later: Program = field(default_factory=lambda: Program((), ()))  # their program
     unbounded: frozenset[str] = frozenset()  # amounts that have been seen not to keep within bounds
     statistics: TableStatistics | None = None  # what maps were chosen by

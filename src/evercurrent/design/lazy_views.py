@@ -1,4 +1,4 @@
-"""Lazy views: changes wait, cancel each other, and are applied when somebody reads.
+"""Lazy views: changes wait, cancel each other, and are applied when the view is read.
 
     insert (1, 10); update it to (1, 20); delete it; read      nothing is left to apply
 
@@ -65,7 +65,7 @@ class Lazy:
         self._moved = {name: delta for name, delta in deltas.items() if name in self.inputs}
 
     def apply(self, watch: Iterable[str]) -> dict[str, ZSet]:
-        """Move with the transaction after all, because somebody watches; `undo` takes it back."""
+        """Updates the view in this transaction after all, because it has a subscriber; `undo` takes that back."""
         self.settle()
         moved, self._moved = self._moved or {}, None
         return self.engine.apply(moved, frozenset(watch))

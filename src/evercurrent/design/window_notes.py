@@ -1,6 +1,6 @@
-"""Windows that must be expensive: one change moves the results of many rows, however they are kept.
+"""Windows that must be expensive: one change changes the results of many rows, however they are kept.
 
-    row_number() OVER (ORDER BY points)              a row that comes first moves all others
+    row_number() OVER (ORDER BY points)              a new first row renumbers all others
     row_number() OVER (ORDER BY points) ... <= 10    a top of ten rows: nothing to say
 
 `explain` says so of every such window, and CREATE VIEW warns of those without PARTITION BY, where many rows may be the whole table.
@@ -34,7 +34,7 @@ class Reach:
 
 
 def find_reaches(plan: Plan) -> Iterator[Reach]:
-    """Yields the functions of a plan whose results a single change may move in many rows."""
+    """Yields the functions of a plan whose results a single change may change in many rows."""
     for node in nodes(plan):
         if isinstance(node, Window) and not _is_short(node.input):
             for _, function in node.functions:

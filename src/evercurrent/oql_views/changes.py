@@ -1,10 +1,13 @@
 """What a transaction changed in a view of OQL: its elements, and inside of them its nested collections.
 
-    change.inserted, change.deleted    elements that came and went, as `value()` shows them, without nested collections
-    change.inside                      for each nested collection that changed: where, whose, and what came and went in it
+    change.inserted, change.deleted    inserted and deleted elements, as `value()` shows them, without nested collections
+    change.inside                      for each nested collection that changed: where, whose, and its inserted and deleted elements
 
->>> # define staff as select struct(d: d.name, people: (select e.name from e in d.employees)) from d in Departments
->>> # ann.name = "Anne"  ->  [<Inside people of (department 7,): +['Anne'] -['Ann']>]
+    define staff as select struct(d: d.name, people: (select e.name from e in d.employees)) from d in Departments
+
+    ann.name = "Anne"      change.inside is [<Inside people of (<department 1: name='dev'>,): +['Anne'] -['Ann']>]
+
+A change inside a collection is no change of the element that holds it.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ All of them are readings of power sums: with n the number of values and s1, s2, 
     m2 = s2 - s1**2 / n                                          the sum of squared deviations
     var_pop = m2 / n      var_samp = m2 / (n - 1)      covar_pop = (sxy - sx * sy / n) / n
 
-computed in rationals and rounded once, so the result does not depend on the order in which values came and went. One
-NaN or infinity among the values makes every reading NaN.
+computed in rationals and rounded once, so the result does not depend on the order in which values were inserted and
+deleted. One NaN or infinity among the values makes every reading NaN.
 
 >>> moment("var_pop", [1.0, 2.0, 3.0, 4.0])
 1.25

@@ -118,7 +118,7 @@ def statistics(plan: Plan, query: calculus.Query, context: Context) -> tuple[Pla
     if columns_in(query):
         plan, terms = extending.extend(plan, whole, context)
     else:
-        # Below the join: it then moves only when an answer does, not with every row that is counted.
+        # Below the join: it then changes only when an answer does, not with every row that is counted.
         right = extending.lower_alone(whole, context)
         terms = columns(right)
         plan = build.join(plan, right)

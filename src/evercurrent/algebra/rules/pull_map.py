@@ -51,7 +51,7 @@ def _may_rise(source: Plan, outputs: tuple[tuple[Column, Term], ...]) -> bool:
 
 
 def _packs(term: Term) -> bool:
-    """Whether nothing is computed: a column, or a record of columns, moves as often as what it is made of."""
+    """Whether nothing is computed: a column, or a record of columns, changes as often as what it is made of."""
     match term:
         case Column():
             return True

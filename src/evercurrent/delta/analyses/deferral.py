@@ -63,7 +63,7 @@ def find_deferrable(
 
 
 def downstream(program: Program, name: str) -> set[str]:
-    """The relation and everything that its delta can move."""
+    """The relation and everything that its delta can change."""
     of_state: dict[str, list[str]] = {}
     loops: dict[str, Fixpoint] = {}
     for r in program.relations:

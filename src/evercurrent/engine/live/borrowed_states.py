@@ -7,8 +7,9 @@ identity, would hold everything a second time. So the program reads it off the o
             v1[0] * v1[1]                       v1._2 * v1._3
 
 Law. A rule must see a state as it is when its turn comes (L9), and objects change before rules run. Outside a transaction one
-row moves at a time, and what follows from it must not look up the tables in which the same objects stand: else the state is
-kept. Within a transaction, the rows as they were are put before the objects (the content of a `Loan`), and move as entries do.
+row changes at a time, and what follows from it must not look up the tables in which the same objects stand: else the state is
+stored. Within a transaction, the rows as they were are put before the objects (the content of a `Loan`), and are updated as
+entries are.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ the same things up twice, and mostly to take away what is then put back. So, for
     a weight in a fixed bucket      it is shifted from one entry to the other
     otherwise                       what is fixed is looked up once, then the rest for the old row and for the new one
 
-Correct because a rule is linear in the row, and no rule here looks up what another one moves: their order does not matter.
+Correct because a rule is linear in the row, and no rule here looks up what another one updates: their order does not matter.
 """
 
 from __future__ import annotations

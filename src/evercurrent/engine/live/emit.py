@@ -217,7 +217,7 @@ class Emitter:
     def targets(
         self, plan: Plan, journal: bool, single: Mapping[str, str] | None = None, fast: bool = False
     ) -> dict[str, Target | Sink]:
-        """What rules add to; `single` are the relations of which one row or entry at most moves, and their locals.
+        """What rules add to; `single` are the relations of which one row or entry at most changes, and their locals.
 
         `fast`: for a trigger outside transactions, where borrowed states are read from the things.
         """

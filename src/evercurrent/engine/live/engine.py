@@ -1,4 +1,4 @@
-"""The live engine: one running program, and the transactions that move it.
+"""The live engine: one running program, and the transactions that update it.
 
 install    another program takes over; what both keep under one name stays, what is new is filled
 apply      one transaction, all or nothing; returns the minimal change of each watched relation
@@ -327,7 +327,7 @@ class LiveEngine:
         self.core.pinned = True
 
     def is_quiet(self, table: str) -> bool:
-        """Whether the change of a row moves nothing outside a transaction."""
+        """Whether the change of a row changes nothing else outside a transaction."""
         return self.core.is_quiet(table)
 
     def may_fail(self, table: str) -> bool:

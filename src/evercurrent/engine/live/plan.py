@@ -82,9 +82,9 @@ def only_inside(program: Program, fixpoint: Fixpoint) -> set[str] | None:
 
 
 def reachable(plan: Plan, start: str, waiting: Collection[str] = ()) -> tuple[list[Relation], list[Rule]]:
-    """The relations that a delta of `start` can move, in order, and all rules that can run by it.
+    """The relations that a delta of `start` can change, in order, and all rules that can run by it.
 
-    What is `waiting` does not move now, nor does what can only move by it.
+    What is `waiting` is not updated now, nor is what only depends on it.
     """
     names, rules = {start}, []
     frontier = [start]

@@ -85,7 +85,7 @@ class Triggers:
     def _single(
         self, moved: list[Relation], own: Sequence[Rule], rules: list[Rule], sign: int
     ) -> dict[str, str]:
-        """Relations of which the row moves one row or one entry at most, and the local's name for each."""
+        """Relations of which the row changes one row or one entry at most, and the local's name for each."""
         layouts = self.emitter.layouts()
         found: dict[str, str] = {}
         for r in moved:

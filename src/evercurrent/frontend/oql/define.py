@@ -1,8 +1,11 @@
-"""The doors of the OQL front end.
+"""The entry points of the OQL front end.
 
-parse(text)                          the statements of a text
-view(context, name, node, text)      the views that keep a definition, its own last
-question(context, node)              the relations that hold the value of a query that is asked once
+    views(context, name, node, text)     the views that keep a definition, its own last
+    question(context, node)              the relations that hold the value of a query that is run once
+
+    define pay as sum(select e.salary from e in Employees)      one view: bag{ (value: coalesce(the group(...), 0)) }
+
+The node comes from `parse`.
 """
 
 from __future__ import annotations

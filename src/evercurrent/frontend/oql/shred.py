@@ -5,7 +5,7 @@
     v.rows   bag{ (n: e.name, key.0: e.oid) | e <- Employees }
     v.kids   bag{ (key.0: k.key.0, value: c.name) | k <- set{ (key.0: e.oid) | e <- Employees }, c <- ... owner = k.key.0 ... }
 
-What the inner comprehension reads of the outer variables determines it, so that is its key. A change inside moves inner rows
+What the inner comprehension reads of the outer variables determines it, so that is its key. A change inside changes inner rows
 only. A view without nested collections is one relation, under its own name.
 """
 

@@ -172,7 +172,7 @@ class Mode:
             rank = self.ranking.rank
             self.heap = [(-count, rank(args), args) for args, count in self.counts.items()]
             heapify(self.heap)
-        # An item is stale if the count has moved since: there is another item for what it is now.
+        # An item is stale if the count has changed since: there is another item for the present count.
         while -self.heap[0][0] != self.counts.get(self.heap[0][2], 0):
             heappop(self.heap)
         return self.heap[0][2][0]

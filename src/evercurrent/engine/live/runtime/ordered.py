@@ -44,7 +44,7 @@ class Groups:
         self.end = None if function.limit is None else function.offset + function.limit
         self.width = len(function.order)
 
-    # --- moving rows ---------------------------------------------------------------------------------------
+    # --- inserting and deleting rows -------------------------------------------------------------------------
 
     def enter(self, key: Any, row: Row) -> None:
         """Put the row of an entry in; a row that is in stays in."""
