@@ -113,7 +113,7 @@ def stops_anywhere(error: BaseException) -> bool:
 
 
 class CostWarning(UserWarning):
-    """A new view must be expensive: a change of one row changes many of its rows. The text says what to write instead."""
+    """A new view is expensive: a change of one row changes many of its rows. The text says what to write instead."""
 
 
 class QuotedNameWarning(UserWarning):

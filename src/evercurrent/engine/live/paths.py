@@ -41,8 +41,8 @@ class Split:
 class Touch:
     """A keyed relation that follows a state.
 
-    `function` returns the old output (if it is empty, only the key is noted): of an entry (`entry`: called with its key and payload) or of a group (called with
-    the group's key, whose columns are at `key`). `table` collects them by key; with `into` the outputs before and after
+    `function` returns the old output (if it is empty, only the key is noted): of an entry (`entry`: called with its key and
+    payload) or of a group (called with the group's key, whose columns are at `key`). `table` collects them by key; with `into` the outputs before and after
     go into two locals instead, since only one entry is touched, and the function of `relation` is written in line; with
     `split` the locals only tell that there is an output, and its columns are in locals of their own.
     `matters`, if given, tells whether a change of the group by a row can change its output at all. With `by_row` the function
