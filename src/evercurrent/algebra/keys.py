@@ -237,7 +237,7 @@ def _join_facts(plan: Join, left: Facts, right: Facts, condition: Term) -> Facts
 
 
 def _outer(plan: Outer, left: Facts, right: Facts) -> Facts:
-    """Padding makes NULLs: what rests on a padded side's values holds if a padded row cannot be taken for another."""
+    """Padding makes NULLs: what depends on a padded side's values holds if a padded row cannot be taken for another."""
     own, other = ({c.name for c in columns(side)} for side in (plan.left, plan.right))
     inner = from_condition(
         Facts(list(left.dependencies + right.dependencies), [], left.not_null | right.not_null, []),

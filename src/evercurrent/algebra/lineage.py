@@ -15,7 +15,7 @@ that is asked for is walked through. That of a fixpoint may have cycles, which t
 First the row itself is made a condition and goes down as conditions do, so that only what may belong to it is evaluated; and
 a join hands the keys of its first side to the second.
 
-For a plan without Anti, Outer, Except, Window and Aggregate, evaluating it over the origins alone still gives the row.
+For a plan without Anti, Outer, Except, Window and Aggregate, evaluating it over the origins alone still returns the row.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def _lines(plan: Plan, depth: int, read: Set[str]) -> Iterable[str]:
 
 
 def read_in(plan: Plan) -> set[str]:
-    """The columns that the plan gives or that a term in it reads, or that an operator on whole rows sees."""
+    """The columns that the plan returns or that a term in it reads, or that an operator on whole rows sees."""
     read = {c.name for c in columns(plan)}
     for node in nodes(plan):
         read |= find_names(terms_of(node))

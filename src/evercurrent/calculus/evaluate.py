@@ -236,7 +236,7 @@ class Evaluator:
     # --- comprehensions ------------------------------------------------------------------------------------
 
     def comprehension(self, query: Comprehension, env: Environment) -> Iterator[Entry]:
-        """Every binding of the qualifiers gives one record."""
+        """One record for every binding of the qualifiers."""
         for binding, weight in self.bindings(query, env):
             yield self.record(query.head, binding), weight
 

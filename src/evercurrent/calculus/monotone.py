@@ -36,7 +36,7 @@ from evercurrent.term.nodes import Term
 
 
 def not_monotone(query: Query, relation: str) -> str | None:
-    """Why more rows of the relation could give fewer rows of the query; None if they cannot."""
+    """Why more rows of the relation could remove rows of the query; None if they cannot."""
     if relation not in relations_of(query):
         return None
     match query:

@@ -30,7 +30,7 @@ from evercurrent.data.zset import Row, ZSet
 from evercurrent.errors import EvaluationError
 
 DEFAULT_LIMIT = 10_000
-"""Rounds after which a recursion is taken to be endless, unless the fixpoint says otherwise."""
+"""Iterations after which a recursion is considered endless, unless the fixpoint says otherwise."""
 
 Run = Callable[[Query, Mapping[str, ZSet]], ZSet]
 

@@ -9,7 +9,7 @@ settled by the whole row, ascending, NULLs first. Positions count from 0. Peers 
     dense_rank        1   2   2   3
     sum, running     10  50  50  80        RANGE UNBOUNDED PRECEDING: with all peers
 
-`value(term, row)` returns the value of a term for a row; whoever calls decides how rows and terms meet.
+`value(term, row)` returns the value of a term for a row; the caller decides how a term is evaluated over a row.
 """
 
 from __future__ import annotations

@@ -13,6 +13,6 @@ shapes          how the rows of a query look in Python
 showing         a value in a message, whatever the value is
 texts           dates, times of day, timestamps and zones as text, read and written as Spark casts them
 types           the types of values, closed union `Type`
-values          how values of each type are represented, taken in and given out; parts: representation, intake, bounds, texts
+values          how values of each type are represented, and converted from and to those of users; parts: representation, intake, bounds, texts
 zset            rows with integer multiplicities
 """

@@ -20,7 +20,7 @@ from evercurrent.data.representation import Record
 
 
 class Undefined:
-    """What a step through nil gives. There is one, `UNDEFINED`; it is false, and equal to itself alone."""
+    """The result of a step through nil. There is one, `UNDEFINED`; it is false, and equal to itself alone."""
 
     _only: Undefined | None = None
 
@@ -66,7 +66,7 @@ def identity_of(value: Any) -> Hashable:
 
 
 class Constructed(Record):
-    """An object that a query constructs: the same class and the same values give the same object.
+    """An object that a query constructs: equal values of one class are one object.
 
     >>> Constructed("person", ("name",), ("Ann",))
     person(name='Ann')

@@ -1,6 +1,6 @@
-"""How values are represented inside the engines, and how they come in and go out.
+"""How values are represented inside the engines, and how they are converted from and to those of users.
 
-    type                inside                                       outside (taken in; given out is the first)
+    type                inside                                       outside (all are accepted; the first is returned)
     BOOLEAN             bool                                         bool
     integers            int                                          int, integral numbers
     FLOAT, DOUBLE       float, canonical: one NaN, one zero          float, any number

@@ -98,7 +98,7 @@ def not_null(term: Term) -> list[Term]:
 
 
 def read(a: Aggregate, parts: Parts, scalar: bool) -> Term:
-    """The term that gives the aggregate's value; accumulators it needs are put into `parts`.
+    """The term of the aggregate's value; accumulators it needs are put into `parts`.
 
     `scalar`: the aggregate of all rows, of which there may be none; a group has at least one.
     """

@@ -210,7 +210,7 @@ class Builder:
             self.add_rules(state.feeds, state.name)
 
     def add_rules(self, feeds: tuple[Feed, ...], into: str) -> None:
-        """Adds the rules of feeds: those that are known, if all that they rest on is as it was, or else derives them."""
+        """Adds the rules of feeds: those that are known, if all that they depend on is unchanged; otherwise derives them."""
         level = self.states.least_fan_out
         found = self.known.get((into, level))
         if found is None or not found.recording.repeat(self.states):

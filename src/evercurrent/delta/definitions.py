@@ -153,7 +153,7 @@ def state_name(
     accumulators: tuple[Accumulator, ...],
     rank: int = 0,
 ) -> str:
-    """The same for all states that keep the same, whoever asked for them."""
+    """One name for all states with equal contents, whichever view needs them."""
     feeds = list(feeds)
     shape = repr((columns, dependents, accumulators, rank))
     return f"{hint(feeds)}~{digest(*map(canonical, feeds), shape)}"

@@ -154,7 +154,7 @@ class Graph:
             case Select(source, condition):
                 return [restrict(b, environment(source, b), condition) for b in self.blocks(source)]
             case Map(source, outputs) if is_border(outputs):
-                # A relation of its own: what it computes is computed once, whoever reads it.
+                # A relation of its own: what it computes is computed once, for all that read it.
                 made = [
                     replace(b, outputs=tuple(replace_columns(t, environment(source, b)) for _, t in outputs))
                     for b in self.blocks(source)

@@ -88,7 +88,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class DerivedRules:
-    """The rules into a relation or a state, each with the relation that drives it, and what they rest on."""
+    """The rules into a relation or a state, each with the relation that drives it, and what they depend on."""
 
     rules: tuple[tuple[str, Derived], ...]
     recording: Recording

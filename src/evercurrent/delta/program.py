@@ -53,7 +53,7 @@ class Accumulator:
     kind "sum": a number; amounts are added (integers and decimals without bound, floats exactly, see `data.exact`),
     and the sum of no amounts is zero. kind "aggregate": the bag of argument values that `aggregate` is to be read of
     (min, median, collect_list, variance, ...); the engine keeps whatever it needs to answer after any change.
-    Reading an accumulator's name gives the sum, or the aggregate's value.
+    Reading an accumulator's name returns the sum, or the aggregate's value.
     """
 
     name: str
@@ -157,7 +157,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """For every row of the delta of `on`: the steps, from left to right; what comes out is added to `into`.
+    """For every row of the delta of `on`: the steps, from left to right; the results are added to `into`.
 
     `binds` name the columns of the delta and `weight` its weight. `into` is a state (then `columns`, `dependents`,
     `count` and `amounts` are for its columns, dependents, weight and accumulators) or a linear relation (then `columns`
@@ -264,7 +264,7 @@ class Loop:
 
     `body` is the linear relation of its one-step derivations; `inner` is the name under which rules of the bodies see it
     (their triggers run inside the loop). The relation itself (`name`) is updated by the net change, once, after the loop.
-    `distinct`: a set; a row is in while it has a derivation that does not rest on itself. Otherwise a bag: a row is in as
+    `distinct`: a set; a row is in while it has a derivation that does not depend on itself. Otherwise a bag: a row is in as
     often as it is derived.
     """
 
@@ -279,7 +279,7 @@ class Loop:
 class Fixpoint:
     """Relations that are defined through each other, updated together until no change is left.
 
-    `limit` is the greatest number of rounds; `state` of a loop relation is kept by the engine (rows and derivations).
+    `limit` is the greatest number of iterations; `state` of a loop relation is kept by the engine (rows and derivations).
     """
 
     name: str

@@ -1,13 +1,13 @@
 """Delete and rederive: how the relations of a recursion follow a change.
 
-A row of a set belongs to a fixpoint while it has a derivation that does not rest on the row itself. Counting derivations
+A row of a set belongs to a fixpoint while it has a derivation that does not depend on the row itself. Counting derivations
 is not enough, because rows on a cycle count each other. So a change runs in two phases:
 
     delete    every row that lost a derivation leaves, with all that was derived from it, unless a derivation from outside
               the recursion supports it
-    insert    every touched row that has derivations enters, round after round (semi-naive)
+    insert    every touched row that has derivations enters, iteration after iteration (semi-naive)
 
-After the first phase the counts are exact for the rows that are left, and no count rests on itself. So a row that was
+After the first phase the counts are exact for the rows that are left, and no count depends on itself. So a row that was
 deleted too eagerly has derivations, and comes back in the second phase. Bags need no care: their weights add up.
 
     edges 1->2, 2->3, 3->2; reach from 1 is {2, 3}. Delete 1->2: row 2 loses a derivation and leaves, then row 3, then
@@ -32,7 +32,7 @@ RunRules = Callable[[list[Change]], list[Change]]
 """Runs the rules of the recursion over the rows that leave and enter; returns the derivations that they make and undo."""
 
 ROUNDS = 10_000
-"""The rounds that a recursion without a limit of its own may take; more, if more rows than that come from outside."""
+"""The iterations that a recursion without a limit of its own may take; more, if more rows than that come from outside."""
 
 
 class Derivations(Protocol[C]):
@@ -84,7 +84,7 @@ def rederive(derivations: Derivations[C], changes: list[C], *, deletions: bool) 
 
 
 def require_rounds(rounds: int, limit: int) -> None:
-    """Refuses a round beyond the limit."""
+    """Refuses an iteration beyond the limit."""
     if rounds > limit:
         raise EvaluationError(
             f"the recursion has not come to an end after {limit} rounds",
@@ -107,7 +107,7 @@ class Counts(Protocol):
     def add(self, row: Row, weight: int) -> None: ...
 
     def size(self) -> int:
-        """About how many rows have a count: a chain of so many rows takes as many rounds."""
+        """About how many rows have a count: a chain of so many rows takes as many iterations."""
         ...
 
 

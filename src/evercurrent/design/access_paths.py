@@ -7,7 +7,7 @@
 
 Law. A lookup replaces one generator `v <- table` by `v <- part`, where the part has at least the rows of the table that satisfy the
 conditions between which and `v` stands a conjunction. All conditions stay in the query. So the query over the parts returns what
-the query over the tables returns, and whoever evaluates it need not know about lookups.
+the query over the tables returns, and its evaluator need not know about lookups.
 
 A condition that is looked up is tried before those beside it, as equalities are in `calculus.schedule`.
 """

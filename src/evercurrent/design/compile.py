@@ -49,7 +49,7 @@ class Stages:
     normal: Query
     algebra: Plan
     plan: Plan
-    knowledge: object = None  # what the plan rests on, see `knowledge_of`
+    knowledge: object = None  # what the plan depends on, see `knowledge_of`
 
 
 @dataclass(frozen=True, slots=True)

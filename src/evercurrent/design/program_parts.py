@@ -14,7 +14,7 @@ from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Lookup, Pr
 
 @dataclass(slots=True)
 class Lineage:
-    """Names of the relations, states and inputs that a relation rests on, and the rules between them."""
+    """Names of the relations, states and inputs that a relation depends on, and the rules between them."""
 
     relations: set[str] = field(default_factory=set)
     states: set[str] = field(default_factory=set)
@@ -23,7 +23,7 @@ class Lineage:
 
 
 def lineage(program: Program, name: str) -> Lineage:
-    """Everything that the relation of this name rests on."""
+    """Everything that the relation of this name depends on."""
     into: dict[str, list[Rule]] = {}
     for rules in program.triggers.values():
         for rule in rules:
@@ -78,17 +78,17 @@ def _rests_on(relation: Relation) -> list[str]:
 
 
 def users_of(program: Program) -> dict[str, list[str]]:
-    """For each state, the views and assertions that rest on it."""
+    """For each state, the views and assertions that depend on it."""
     return _users(program, lambda part: part.states)
 
 
 def table_users(program: Program) -> dict[str, list[str]]:
-    """For each input, the views and assertions that rest on it."""
+    """For each input, the views and assertions that depend on it."""
     return _users(program, lambda part: part.inputs)
 
 
 def fixpoint_users(program: Program) -> dict[str, list[str]]:
-    """For each fixpoint, the views and assertions that rest on it."""
+    """For each fixpoint, the views and assertions that depend on it."""
     names = {r.name for r in program.relations if isinstance(r, Fixpoint)}
     return _users(program, lambda part: part.relations & names)
 

@@ -60,7 +60,7 @@ def _reach(f: WindowFunction) -> tuple[str, str] | None:
 
 
 def _is_short(plan: Plan) -> bool:
-    """Whether only a few rows of each partition come in."""
+    """Whether only a few rows of each partition are read."""
     while isinstance(plan, Map | Select):
         plan = plan.input
     return isinstance(plan, Top) and plan.limit is not None

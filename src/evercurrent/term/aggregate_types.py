@@ -1,4 +1,4 @@
-"""Types of aggregates: what their arguments are brought to, and what they give, as Spark has it.
+"""Types of aggregates: what their arguments are cast to, and what they return, as in Spark.
 
 >>> from evercurrent.data.types import INT
 >>> print(sum_type(INT), sum_type(Decimal(12, 2)), average_type(Decimal(12, 2)))

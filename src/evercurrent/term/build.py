@@ -72,7 +72,7 @@ __all__ = [
 ]
 
 _ATTEMPTS = frozenset(("try_add", "try_subtract", "try_multiply", "try_divide", "try_mod"))
-"""Functions that give NULL where something fails, the reading of their arguments included."""
+"""Functions that return NULL where something fails, the reading of their arguments included."""
 
 _LITERAL_DECIMALS = _ATTEMPTS.union(
     ("add", "sub", "mul", "div", "mod", "pmod", "eq", "ne", "lt", "le", "gt", "ge", "eqns")

@@ -1,6 +1,6 @@
 """The meaning of aggregates: readings of a bag of argument values.
 
-A reading is given the argument tuples that count, in order and as often as they come. Sums of floats are exact, rounded
+A reading takes the argument tuples that count, in order, each as often as it occurs. Sums of floats are exact, rounded
 once; where values tie, the smallest is taken.
 
 >>> exact_sum([1e16, 1.0, -1e16]), sum([1e16, 1.0, -1e16])

@@ -23,7 +23,7 @@ from evercurrent.delta.program import Finalize, Fixpoint, Keyed, Program
 def lone_rows(program: Program) -> frozenset[str]:
     """Scalar aggregates that others are made of: one row each, however many changes there are.
 
-    The fast triggers let them wait: whoever reads pays for one row of each, not for every change of it.
+    The fast triggers let them wait: a read costs one row of each, and a change costs nothing.
     """
     at_once = _inside_loops(program)
     return frozenset(

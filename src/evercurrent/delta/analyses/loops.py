@@ -15,7 +15,7 @@ from evercurrent.errors import UnsupportedError
 
 
 def inside(program: Program, fixpoint: Fixpoint) -> list[Linear | Keyed]:
-    """Relations between a loop's deltas and its bodies: they run in every round."""
+    """Relations between a loop's deltas and its bodies: they run in every iteration."""
     reached = {loop.inner for loop in fixpoint.loops}
     bodies = {loop.body for loop in fixpoint.loops}
     between = {r.name: r for r in program.relations if isinstance(r, Linear | Keyed)}

@@ -8,7 +8,7 @@
     anything else                               int64: the number of the value in the pool of its type
 
 Law. Two values of a type are equal exactly if their numbers are (of floats: their bits), so keys are compared, hashed and
-grouped as numbers. Where a value has no such number (a decimal of more than 64 bits) `Unfit` is raised; whoever runs
+grouped as numbers. Where a value has no such number (a decimal of more than 64 bits) `Unfit` is raised; the caller that runs
 columns then runs rows instead. `Unfit` never leaves the engine.
 
 >>> from evercurrent.data.types import STRING

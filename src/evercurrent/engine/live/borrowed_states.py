@@ -46,7 +46,7 @@ class Lent:
 
 
 class Lender(Protocol):
-    """Whoever holds the rows of tables."""
+    """The holder of the rows of tables."""
 
     def lend(self, table: str) -> Lent | None:
         """How the rows of a table are held, if they can be read without being kept."""
@@ -157,7 +157,7 @@ def _find_copied(state: State, rule: Rule, lent: Lent) -> tuple[int, ...] | None
 
 
 def _by_key(program: Program, state: State, lent: Lent) -> bool:
-    """Whether every lookup gives the key, and nothing else."""
+    """Whether every lookup is by the key, and by nothing else."""
     key = state.columns[0].name
     return all(
         len(step.match) == 1

@@ -2,7 +2,7 @@
 
 A program is in one of two forms. As *rows* its states are dictionaries, for the generated functions; as *columns* they are
 arrays (`engine.columnar`), for large deltas and fills. Both hold the same entries. Columns stay until somebody needs
-rows: a single change, or a compiled function that is given out.
+rows: a single change, or a compiled function that was handed to a caller.
 
     fill of a million rows      runs over columns; the states stay columns
     insert of one row           the states become dictionaries, once
@@ -181,7 +181,7 @@ def rows_of_columns(made: ColumnProgram | None, relation: str) -> Iterator[tuple
 
     try:
         return made.rows(relation)
-    except Unfit:  # a value out of its range, which is an error of whoever reads
+    except Unfit:  # a value out of its range, which is an error of the read
         return None
 
 

@@ -164,7 +164,7 @@ class Core:
                 variant.namespace.setdefault(key, value)
             self.files.append(load(source, variant.namespace, "one row"))
             if self.waiting or self.lone:
-                self._flusher(True)  # whoever reads first should not wait for the compiler
+                self._flusher(True)  # the first read should not wait for the compiler
             if things is None:
                 variant.pieces[f"{table}\x00{sign}"] = source
             found = self._triggers[(table, sign, journal, things)] = variant.namespace[name]

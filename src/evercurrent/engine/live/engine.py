@@ -322,7 +322,7 @@ class LiveEngine:
         return self.core.trigger(table, sign, journal, things)
 
     def _pin(self) -> None:
-        """Keeps the states in dictionaries from now on: a compiled function is given out."""
+        """Keeps the states in dictionaries from now on: a compiled function was handed to a caller."""
         self.core.to_rows()
         self.core.pinned = True
 

@@ -5,7 +5,7 @@
             return None
         return (k, p[1])
 
-`unit` relations give a row or None; others give (row, multiplicity) or None.
+`unit` relations return a row or None; others return (row, multiplicity) or None.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class Sparing:
 
     @contextmanager
     def without_collector(self, entries: int) -> Iterator[None]:
-        """Lets so many rows or entries be made without the collector, which they give nothing to do."""
+        """Lets so many rows or entries be made without the collector, since they hold no cycles."""
         if not gc.isenabled():
             yield
             return

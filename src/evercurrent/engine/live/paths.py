@@ -42,9 +42,9 @@ class Touch:
     """A keyed relation that follows a state.
 
     `function` returns the old output (if it is empty, only the key is noted): of an entry (`entry`: called with its key and
-    payload) or of a group (called with the group's key, whose columns are at `key`). `table` collects them by key; with `into` the outputs before and after
-    go into two locals instead, since only one entry is touched, and the function of `relation` is written in line; with
-    `split` the locals only tell that there is an output, and its columns are in locals of their own.
+    payload) or of a group (called with the group's key, whose columns are at `key`). `table` collects them by key; with `into`
+    the outputs before and after go into two locals instead, since only one entry is touched, and the function of `relation`
+    is written in line; with `split` the locals only tell that there is an output, and its columns are in locals of their own.
     `matters`, if given, tells whether a change of the group by a row can change its output at all. With `by_row` the function
     is called with the table, the group's key and the row, and notes the row's weight.
     """
@@ -133,7 +133,7 @@ class Paths:
         self.weigh_groups(dependents, "0", weight)
 
     def weigh_groups(self, dependents: str, weight: str, old: str) -> None:
-        """Gives the row of an entry another weight, in the groups that keep weights."""
+        """Sets the weight of an entry's row, in the groups that keep weights."""
         for group, key, weighed in self.target.groups:
             if not weighed:
                 continue

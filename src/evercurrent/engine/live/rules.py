@@ -78,7 +78,7 @@ class Given:
 def write_rules(
     place: Place, turn: Sequence[tuple[Rule, int]], row: str, weight: str, given: Given | None = None
 ) -> None:
-    """Rules for the row in the local `row`, of the weight that the source `weight` gives, in turn.
+    """Rules for the row in the local `row`, of the weight that the source `weight` reads, in turn.
 
     Each comes with the sign of the rows that it is for (0: all); that is tested unless the weight is a constant. Rules
     that begin alike share their beginning (see `share`). With `given`, `row` is there only for rules that want all of it.
@@ -219,7 +219,7 @@ def _write_to_sink(scope: Scope, sink: Sink, rule: Rule, row: str | None) -> Non
 
 
 def _write_gathered(place: Place, rule: Rule, row: str, weight: str) -> None:
-    """A rule that reads the state it adds to: what comes out is gathered first, so that all is read as it was."""
+    """A rule that reads the state it adds to: its results are gathered first, so that it reads the state as it was."""
     w = place.writer
     terms: list[Term] = []
 

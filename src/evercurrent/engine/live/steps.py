@@ -50,7 +50,7 @@ def _find_needed(step: Step, layouts: Mapping[str, Layout]) -> set[str] | None:
 
 
 def fans_out(rule: Rule, layouts: Mapping[str, Layout]) -> bool:
-    """Whether one row of the delta can give several rows."""
+    """Whether one row of the delta can produce several rows."""
     return any(step_fans_out(step, layouts) for step in rule.steps)
 
 
@@ -66,7 +66,7 @@ def step_fans_out(step: Step, layouts: Mapping[str, Layout]) -> bool:
 
 
 def constant_count(rule: Rule, weight: int, layouts: Mapping[str, Layout]) -> int | None:
-    """The weight of what comes out of a rule for a row of this weight, where that is always the same."""
+    """The weight of a rule's result for a row of this weight, where that is constant."""
     known = {rule.weight.name: weight}
     for step in rule.steps:
         if isinstance(step, Lookup) and layouts[step.state].state.unique:

@@ -58,7 +58,7 @@ PURE: frozenset[Any] = frozenset(
         enumerate,
     )
 )
-"""What may be called when a query is built: the same constants give the same value."""
+"""What may be called when a query is built: equal constants have equal values."""
 
 
 def is_method_of_symbol(function: Any) -> bool:

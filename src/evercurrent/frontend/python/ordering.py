@@ -1,4 +1,4 @@
-"""Sort keys: what `order_by` is given.
+"""Sort keys: what `order_by` takes.
 
 order_by(lambda s: s.age)                            ascending, None first
 order_by(lambda s: (ec.desc(s.age), s.name))         each key in its own direction
@@ -43,7 +43,7 @@ desc._knows_symbols_ = True  # type: ignore[attr-defined]
 
 
 def sort_keys(block: Block, keys: Sequence[Key], descending: bool) -> tuple[Block, tuple[SortKey, ...]]:
-    """The keys that functions give, and the block that they are over."""
+    """The keys that functions return, and the block that they are over."""
     directed = [d for key in keys for d in directions(capture(key, block.rows), descending)]
     block, terms = all_hoisted(block, [term_of(d.value) for d in directed])
     return block, tuple(SortKey(t, d.descending, d.nulls_first) for t, d in zip(terms, directed, strict=True))

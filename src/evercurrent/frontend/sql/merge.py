@@ -70,7 +70,7 @@ def _unless(qualifiers: tuple[Qualifier, ...]) -> Filter:
 def _part(
     table: Table, old: Sequence[Term], actions: Sequence[Action], qualifiers: Sequence[Qualifier]
 ) -> Query:
-    """Rows of one kind: the first clause whose condition holds gives the action and the new row."""
+    """Rows of one kind: the first clause whose condition holds determines the action and the new row."""
     action = build.case([(when, Literal(what, INT)) for when, what, _ in actions], Literal(0, INT))
     new = tuple(
         build.case([(when, row[i]) for when, _, row in actions], Literal(None, column.type))

@@ -5,7 +5,7 @@
 Branches that do not read the relation are its anchors; they give its columns their names and types. Every branch, anchor
 or step, is an input of one union, which is the body. UNION makes it a set, on which cycles do no harm; UNION ALL a bag.
 Types of the steps widen those of the anchors until they agree; where they grow for ever (decimals), steps are cast.
-The relation may be read any number of times, but only where more of it gives more of the result.
+The relation may be read any number of times, but only where more rows of it cannot remove rows of the result.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class Visible:
 
 
 class Level(ABC):
-    """Where expressions are read: gives a term for a name, or for a syntax node that was read before.
+    """Where expressions are read: returns a term for a name, or for a syntax node that was read before.
 
     `known` holds terms for nodes by identity: aggregates, windows and generators of the block.
     """

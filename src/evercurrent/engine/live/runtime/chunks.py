@@ -138,7 +138,7 @@ class Chunks:
     # --- placing rows --------------------------------------------------------------------------------------
 
     def place(self, sort: Sort, row: Row, weight: int) -> None:
-        """Gives a row this weight; 0 removes it. Each branch changes one list once, so an interrupt leaves it whole."""
+        """Sets the weight of a row; 0 removes it. Each branch changes one list once, so an interrupt leaves it whole."""
         if not self.chunks:
             if weight:
                 self.chunks.append(Chunk([(sort, row, weight)]))

@@ -23,7 +23,7 @@ from evercurrent.term.nodes import Aggregate
 
 
 class _Fold:
-    """What both kinds do alike: values go out to the functions, the result comes in."""
+    """What both kinds share: values are converted for the user's functions, and their results back."""
 
     __slots__ = ("monoid", "take", "type")
 

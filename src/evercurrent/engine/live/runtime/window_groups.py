@@ -130,7 +130,7 @@ class WindowGroups:
     # --- placing rows ----------------------------------------------------------------------------------------
 
     def place(self, key: Any, row: Row, weight: int) -> None:
-        """Gives the row of an entry its weight; 0 removes it."""
+        """Sets the weight of an entry's row; 0 removes it."""
         group = self.groups.get(key)
         if group is None:
             if not weight:
@@ -141,7 +141,7 @@ class WindowGroups:
             self.groups.pop(key, None)
 
     def put_back(self, key: Any, old: tuple[Row, int]) -> None:
-        """Undoes a placing: gives a row its old weight."""
+        """Undoes `place`: sets a row's old weight."""
         self.place(key, *old)
 
     def refill(self) -> None:
@@ -241,7 +241,7 @@ def _sort_of(changed: Changed) -> Sort:
 
 
 def replace_rows(group: Chunks, changed: Sequence[Changed], back: bool) -> None:
-    """Gives changed rows their old weights (`back`) or their new ones: first those that are removed."""
+    """Sets the old weights of changed rows (`back`) or their new ones: first those that are removed."""
     wanted = [(sort, row, old if back else now) for sort, row, old, now in changed]
     for sort, row, weight in wanted:
         if not weight:

@@ -1,6 +1,6 @@
 """Functions of numbers: roots, logarithms, powers, angles, signs.
 
-Functions of the reals take and give DOUBLE. Outside of their domain logarithms are NULL and all else is NaN; what is too
+Functions of the reals take and return DOUBLE. Outside of their domain logarithms are NULL and all else is NaN; what is too
 large is infinite.
 
     sqrt(2.25)      1.5
