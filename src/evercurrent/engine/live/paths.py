@@ -1,8 +1,9 @@
 """Source that adds to a state, and updates its indexes and sorted groups.
 
-    orders_customers by city [c.city] * weight, sum(o.total)      v3 = s1.get(v2)
-                                                                  if v3 is None: s1[v2] = [1, v4, 1]
-                                                                  else: v3[0] += 1; v3[1] += v4; ...
+    add to items by city [city] * weight, sum(price)      if v2 is None:
+                                                              s1[v1] = [1, v3]
+                                                          else:
+                                                              v2[0] = v4; v2[1] += v3      # v4 is the new weight, not 0
 
 A state has one dictionary for each set of columns by which it is looked up.
 """
