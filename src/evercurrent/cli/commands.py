@@ -1,4 +1,10 @@
-"""What each command does and shows. Names of views and values are data: rich reads no markup in them."""
+"""What each command does and shows. Names of views and values are data: rich reads no markup in them.
+
+>>> from evercurrent.statements.run_record import ViewRun
+>>> run = RunRecord(7, views=(ViewRun("[red]spend[/]", "delta", reason="few rows changed"),))
+>>> list(views_table(run).columns[0].cells)
+[<text '[red]spend[/]' [] ''>]
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`evercurrent run spark-pipeline.yml`: a declarative pipeline of Spark, and what is shown of its run."""
+"""`evercurrent run spark-pipeline.yml`: a declarative pipeline of Spark, and what is shown of its run.
+
+>>> names_of(["spend, orders", "customers"])      # --refresh "spend, orders" --refresh customers
+('spend', 'orders', 'customers')
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 """A pipeline is one SQL file: definitions, in order, with their settings (`settings`).
 
-Running a pipeline again changes what has changed: a definition with the same text is left alone, a view with another text
-or another policy is replaced, and what the file no longer names stays as it is.
+When a pipeline is run again, it changes only what is different: a definition with the same text is left alone, a view whose text
+or policy has changed is replaced, and what the file no longer names stays as it is. `define` reports each step:
+
+    table orders: unchanged
+    view spend: replaced
 """
 
 from __future__ import annotations

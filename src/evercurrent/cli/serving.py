@@ -1,7 +1,9 @@
 """`evercurrent serve` and `evercurrent studio`: a database in a file, or a warehouse, over HTTP until somebody stops it.
 
-evercurrent serve shop.db --port 8080
-evercurrent studio --warehouse warehouse/
+    evercurrent serve shop.db --port 8080           shop.db is at http://127.0.0.1:8080 (Ctrl-C stops it)
+    evercurrent studio --warehouse warehouse/       the same, and the studio's page opens in a browser
+
+A file that is served read-only is opened for reading alone, so that another process may write it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
-"""Takes a database that only reads its file to the newest version of it.
+"""Brings a database that only reads its file to the newest version of it.
 
-Where only rows have changed and the log goes back far enough, the versions that were missed are run one by one, and subscribers hear of
-each. Otherwise the file is read again as a whole, and subscribers hear of the difference.
+Where only rows have changed and the log goes back far enough, the versions that were missed are applied one by one, and subscribers
+are notified of each. Otherwise the whole file is read again, and subscribers are notified of the difference.
+
+    at version 4; the log has 5, 6 and 7         apply 5, 6, 7: three notifications
+    at version 4; the log begins after 6         read the file: one notification, of the difference of 4 and 7
+    a view was created in between                read the file
 """
 
 from __future__ import annotations

@@ -1,7 +1,13 @@
 """Adds classes to a database, and drops them.
 
-declare(session, "class Person (extent Persons) { attribute string name; };")
-drop_classes(session, ["Person"])
+>>> from evercurrent.session.session import Session
+>>> session = Session()
+>>> declare(session, "class Person (extent Persons) { attribute string name; };")
+>>> list(session.catalog.schema.classes)
+['Person']
+>>> drop_classes(session, ["Person"])
+>>> list(session.catalog.schema.classes)
+[]
 """
 
 from __future__ import annotations

@@ -1,6 +1,11 @@
 """The methods of a database that concern objects: classes, new objects, extents.
 
-db.odl(text); ann = db.new("employee", name="Ann"); db.delete(ann)
+>>> import evercurrent as ec
+>>> db = ec.connect()
+>>> _ = db.odl("class Person (extent Persons) { attribute string name; };")
+>>> ann = db.new("Person", name="Ann")
+>>> ann.name, len(db.extent("Persons")), db.delete(ann), len(db.extent("Persons"))
+('Ann', 1, None, 0)
 """
 
 from __future__ import annotations

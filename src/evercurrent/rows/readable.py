@@ -1,6 +1,9 @@
 """What tables, views and results of queries have in common: rows to be read, counted, shown and exported.
 
-db.view("spend").rows(), .head(3), .to_dicts(), .to_arrow(), .to_pandas(), .to_polars()
+>>> import evercurrent as ec
+>>> result = ec.connect().query("SELECT 1 AS id, 'a' AS name")
+>>> result.columns, result.rows(), result.to_dicts()
+(['id', 'name'], [(1, 'a')], [{'id': 1, 'name': 'a'}])
 """
 
 from __future__ import annotations

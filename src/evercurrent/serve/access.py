@@ -1,9 +1,15 @@
 """Who may call.
 
-On loopback everybody on this machine may, but no page of another site that runs in a browser here: requests must name
-loopback as their host (so that a name that somebody points at 127.0.0.1 does not help), and bodies must be JSON (which
-browsers do not send elsewhere unasked). Anywhere else a token is needed, in the header `Authorization: Bearer TOKEN` or,
-for `EventSource`, which cannot send headers, as `?token=TOKEN`.
+A server on loopback answers every program on this machine, but no web page of another site that is open in a browser here: a
+request must name loopback as its host (so a foreign name that resolves to 127.0.0.1 is refused), and bodies must be JSON (which
+a browser does not send to another site without asking that site first). Anywhere else a token is needed, in the header
+`Authorization: Bearer TOKEN` or, for `EventSource`, which cannot send headers, as `?token=TOKEN`.
+
+>>> access = Access(None, token=None, hosts=LOOPBACK)
+>>> access.refusal({"headers": [(b"host", b"localhost:8080")], "path": "/views"}) is None
+True
+>>> access.refusal({"headers": [(b"host", b"evil.example")], "path": "/views"}).status_code
+403
 """
 
 from __future__ import annotations

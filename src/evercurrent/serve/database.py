@@ -1,4 +1,10 @@
-"""What a database must offer to be served. A database in process does, and so does a warehouse."""
+"""What a database must offer to be served. A database in process does, and so does a warehouse.
+
+>>> import evercurrent as ec
+>>> served: ServedDatabase = ec.connect()
+>>> served.version, served.tables, served.views
+(0, [], [])
+"""
 
 from __future__ import annotations
 

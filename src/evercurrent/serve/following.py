@@ -1,7 +1,10 @@
-"""Goes to versions that others have written: a warehouse that other drivers write, a file that another process writes.
+"""Follows the versions that others write: a warehouse that other drivers write, a file that another process writes.
 
 A thread looks once a second, as long as the server runs. Subscribers of the database are notified of what is new, and so are
-the clients. If looking fails, it goes on later: what was there stays served.
+the clients. If a look fails, the thread tries again later; until then the version that was read last is served.
+
+    following = Following(db.refresh)        once a second: db.refresh()
+    following.stop()                         the thread has ended
 """
 
 from __future__ import annotations

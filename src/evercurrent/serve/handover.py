@@ -1,8 +1,11 @@
-"""Responses whose connections leave the process: they begin here, and go on in the process of the relay.
+"""Responses whose connections leave the process: they begin here, and the relay's process continues them.
 
 A task that wakes up for each client costs more than what it sends, and commits need the interpreter too. So a client of a server
-that `serve` has started is answered with the beginning of its stream, and its connection is handed to the relay (`relay`). In
+that `serve` has started gets the beginning of its stream from here, and its connection is handed to the relay (`relay`). In
 another application, where the connection belongs to somebody else, each client is a task (`event_stream`).
+
+    GET /views/spend/changes       200, `event: ready`          written by this process
+                                   `event: change` ...          written by the relay, to the same connection
 """
 
 from __future__ import annotations

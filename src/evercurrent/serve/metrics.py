@@ -1,4 +1,11 @@
-"""Counters in the text format of Prometheus."""
+"""Counters in the text format of Prometheus.
+
+>>> for line in metric_lines("evercurrent_rows", "gauge", "rows of a view", [({"view": "spend"}, 12)]):
+...     print(line)
+# HELP evercurrent_rows rows of a view
+# TYPE evercurrent_rows gauge
+evercurrent_rows{view="spend"} 12
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Parameters and bodies of requests, checked."""
+"""Parameters and bodies of requests, checked.
+
+>>> request = Request({"type": "http", "query_string": b"limit=10&format=csv", "headers": []})
+>>> number(request, "limit", 100), number(request, "offset", 0), find_format(request)
+(10, 0, 'csv')
+>>> member({"sql": 1}, "sql", str)
+Traceback (most recent call last):
+evercurrent.errors.QueryError: the body needs 'sql', of type str
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""What all routes share: the database, and a log of changes for each relation that somebody follows."""
+"""What all routes share: the database, and a log of changes for each relation that somebody follows.
+
+>>> import evercurrent as ec
+>>> db = ec.connect()
+>>> _ = db.execute("CREATE TABLE t (n BIGINT); INSERT INTO t VALUES (1), (2)")
+>>> service = Service(db, writes=True)
+>>> service.page("table", service.relation("table", "T"), offset=1, limit=10)
+(1, [(2,)], 2)
+"""
 
 from __future__ import annotations
 

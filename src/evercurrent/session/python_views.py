@@ -1,7 +1,14 @@
 """Query objects of Python in a database inside this process: who answers them, and views that stay current.
 
-A query object keeps nothing. What keeps one: a named view, for good; `materialize()`, while its result is referenced;
-`subscribe()`, until it is cancelled, and then only what its changes need.
+A query object stores nothing. Its rows are stored by a named view, until it is dropped; by `materialize()`, while its result is
+referenced; by `subscribe()`, until it is cancelled, and then only what its changes need.
+
+>>> import evercurrent as ec
+>>> db = ec.connect()
+>>> _ = db.execute("CREATE TABLE t (n BIGINT); INSERT INTO t VALUES (1), (5)")
+>>> large = db.relation("t").where(lambda t: t.n > 3).materialize()
+>>> db.table("t").insert((7,)), sorted(large.rows())
+(1, [(5,), (7,)])
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""The handle of a table in a database inside this process: how its rows are found and read."""
+"""The handle of a table in a database inside this process: how its rows are found and read.
+
+>>> import evercurrent as ec
+>>> db = ec.connect()
+>>> _ = db.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)")
+>>> t = db.table("t")
+>>> t.insert((1, 10)), t.update(1, n=11), t.rows(), t.delete(1), len(t)
+(1, None, [(1, 11)], 1, 0)
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,12 @@
 """What the executor of statements asks of a database, answered by one inside this process.
 
-execute(SessionTarget(session), "CREATE TABLE t (n BIGINT)")
+>>> from evercurrent.session.session import Session
+>>> from evercurrent.statements.execute import execute
+>>> target = SessionTarget(Session())
+>>> execute(target, "CREATE TABLE t (n BIGINT)", None, None, None)
+<Result of CREATE TABLE>
+>>> list(target.catalog.tables)
+['t']
 """
 
 from __future__ import annotations

@@ -3,10 +3,18 @@
 A transaction inside another one joins it: there is one commit, at the end of the outermost block, and no savepoints. If
 an inner block fails, nothing of the whole transaction can be committed any more, even if the exception is caught.
 
+>>> import evercurrent as ec
+>>> db = ec.connect()
+>>> _ = db.execute("CREATE TABLE t (n BIGINT)")
+>>> with db.transaction() as transaction:
+...     _ = db.table("t").insert([(1,), (2,)])
+>>> transaction.status, transaction.number, db.table("t").rows()
+('committed', 1, [(1,), (2,)])
+
 Law. An interrupt may be raised at any instruction, the first one of `__exit__` included. Wherever that is, the transaction is
-committed or it is not, and nobody joins it any more: the lock is given up by whoever comes next (`lock`), who then finishes or
+committed or it is not, and nobody joins it any more: whoever comes next releases the lock (`lock`), and then finishes or
 undoes what was left (`Session.settle`). Inside a transaction, a block that was entered and never left keeps it from being
-committed (`Transaction.inner`), since nobody knows what the call has changed. One thing is not caught: an attribute of an
+committed (`Transaction.inner`), since nobody knows what the call has changed. One case is not covered: an attribute of an
 object that is written after an interrupt at the very first instruction of `__exit__`, and before any other use of the
 database, is undone together with that transaction.
 """

@@ -1,4 +1,11 @@
-"""The handle of a view in a database inside this process: its rows, its changes, and how it is kept."""
+"""The handle of a view in a database inside this process: its rows, its changes, and how it is maintained.
+
+>>> import evercurrent as ec
+>>> db = ec.connect()
+>>> _ = db.execute("CREATE TABLE t (n BIGINT); CREATE VIEW s AS SELECT sum(n) AS total FROM t; INSERT INTO t VALUES (1), (2)")
+>>> db.view("s").rows(), len(db.view("s"))
+([(3,)], 1)
+"""
 
 from __future__ import annotations
 

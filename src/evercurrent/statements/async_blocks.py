@@ -1,7 +1,11 @@
 """`async with db.transaction():` on every database.
 
-The block belongs to the task that entered it. Another task that enters such a block waits until this one is left, and a change
-by another task that does not is refused. The commit itself runs at once, on the loop.
+The block belongs to the task that entered it. Another task that enters such a block waits until this one is left. A change
+that another task makes outside of such a block is refused. The commit itself runs at once, on the loop.
+
+    task A: async with db.transaction(): ... await fetch() ...      the transaction is A's
+    task B: async with db.transaction():                            waits until A has left its block
+    task C: db.table("t").insert((1,))                              TransactionError: another task has a transaction open
 """
 
 from __future__ import annotations

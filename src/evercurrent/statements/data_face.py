@@ -1,7 +1,9 @@
 """The methods of a database that read files and make tables of data.
 
-db.create_table("orders", frame, key="id")
-db.create_table("events", db.read_parquet("events/*.parquet"))
+>>> import evercurrent as ec
+>>> orders = ec.connect().create_table("orders", {"id": [1, 2], "total": [9.5, 3.0]}, key="id")
+>>> orders.rows(), [str(c.type) for c in orders.schema]
+([(1, 9.5), (2, 3.0)], ['BIGINT', 'DOUBLE'])
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
-"""Views of query objects: each is always what its query would return, and a query object itself.
+"""Views of query objects: each always holds what its query would return, and is a query object itself.
 
-big = db.view("big", orders.where(lambda o: o.total > 100))
-big.objects(); big.where(...)
+>>> import evercurrent as ec
+>>> db = ec.connect()
+>>> _ = db.execute("CREATE TABLE orders (id BIGINT, total BIGINT); INSERT INTO orders VALUES (1, 50), (2, 150), (3, 500)")
+>>> big = db.view("big", db.relation("orders").where(lambda o: o.total > 100))
+>>> len(big), big.where(lambda o: o.total > 200).rows()
+(2, [(3, 500)])
 """
 
 from __future__ import annotations

@@ -1,7 +1,13 @@
 """The methods of a database that take classes, query objects and functions.
 
-students = db.table_of(Student)
-db.view("adults", students.where(lambda s: s.age > 17))
+>>> import evercurrent as ec
+>>> from typing import NamedTuple
+>>> Student = NamedTuple("Student", [("name", str), ("age", int)])
+>>> db = ec.connect()
+>>> students = db.table_of(Student)
+>>> adults = db.view("adults", students.where(lambda s: s.age > 17))
+>>> students.insert(Student("Ann", 20)), adults.objects()
+(1, [Student(name='Ann', age=20)])
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""What a run did, view by view: strategy and reason, rows in, rows changed, bytes, seconds."""
+"""What a run did, view by view: strategy and reason, rows in, rows changed, bytes, seconds.
+
+>>> run = RunRecord(7, rows_in={"orders": 2}, views=(ViewRun("spend", "keyed", reason="2 rows changed", rows_in=2, rows_changed=1),))
+>>> run.count, run.view("spend").rows_changed
+(2, 1)
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,13 @@
 """The methods of a database that run statements and look up names: written once, over the target that each database has.
 
-class Database(StatementFace): _target = SessionTarget(...)
-class Warehouse(StatementFace): _target = WarehouseTarget(...)
+>>> import evercurrent as ec
+>>> db = ec.connect()
+>>> db.execute("CREATE TABLE t (n BIGINT); INSERT INTO t VALUES (1), (2)")
+<Result of INSERT: 2 rows>
+>>> db.query("SELECT sum(n) AS total FROM t WHERE n > ?", [1]).rows()
+[(2,)]
+
+`Database` and `Warehouse` inherit them: the one has a `SessionTarget`, the other a `WarehouseTarget`.
 """
 
 from __future__ import annotations

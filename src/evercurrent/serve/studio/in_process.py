@@ -1,4 +1,12 @@
-"""What the studio reads of a database in process."""
+"""What the studio reads of a database in process.
+
+>>> import evercurrent as ec
+>>> db = ec.connect()
+>>> _ = db.execute("CREATE TABLE t (n BIGINT); INSERT INTO t VALUES (1), (2)")
+>>> inspection = InProcess(db)
+>>> inspection.kind, inspection.version, inspection.page("table", "t", 0, 1)
+('memory', 1, ([(1,)], 2))
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""What the studio reads of a database, whichever it is."""
+"""What the studio reads of a database, whichever it is.
+
+>>> list(repeat_rows([(("a",), 2), (("b",), 1)]))
+[('a',), ('a',), ('b',)]
+>>> import evercurrent as ec
+>>> inspection_of(ec.connect()).kind
+'memory'
+"""
 
 from __future__ import annotations
 

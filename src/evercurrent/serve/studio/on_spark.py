@@ -1,4 +1,10 @@
-"""What the studio reads of a warehouse on Spark: sizes of stores, rows at any kept version, what each batch did."""
+"""What the studio reads of a warehouse on Spark: sizes of stores, rows at any kept version, what each batch did.
+
+    OnSpark(db).sources()                              {'orders': 'delta /lake/orders'}
+    OnSpark(db).page("view", "spend", 0, 100)          the first 100 rows, and how many there are
+
+Rows are read by the driver, from the files of the version.
+"""
 
 from __future__ import annotations
 
