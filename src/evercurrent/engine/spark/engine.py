@@ -3,6 +3,11 @@
 A transaction of few rows is run by the driver alone (`kernel.batch`). One that turns out to need more than the driver should hold,
 or that brings many rows, is run by tasks of the executors, over slices of the rows (`tasks.transaction`); what those do not serve is
 run by DataFrame jobs over whole states (`jobs.transaction`). All write the same segments; `Report` says which ran and why.
+
+>>> why_jobs(rows=100, size=8_000, recursive=False)
+''
+>>> why_jobs(rows=600_000, size=8_000_000, recursive=False)
+'600000 changed rows are more than 500000'
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """The private session in which everything runs.
 
 The user's session keeps its settings; a sibling of it, on the same cluster, has those that answers depend on (ANSI mode,
-UTC) and those that small batches are quick with. It shares the cluster, its caches and its catalog, not its settings.
+UTC) and those that make small batches quick. It shares the cluster, its caches and its catalog, not its settings.
+
+    spark.sql.session.timeZone      Europe/Berlin in the user's session      UTC in the private one
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""What a long run on Spark is at, while it runs: the stage, and the tasks of Spark."""
+"""What a long run on Spark is doing, while it runs: the stage, and the tasks of Spark.
+
+    progress.stage("checking constraints")       checking constraints, 3 of 8 tasks
+
+Spark shows its jobs under the same text.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What the studio reads of a warehouse on Spark: sizes of stores, rows at any kept version, what each batch did.
 
     OnSpark(db).sources()                              {'orders': 'delta /lake/orders'}
-    OnSpark(db).page("view", "spend", 0, 100)          the first 100 rows, and how many there are
+    OnSpark(db).page("view", "spend", 0, 100)          the first 100 rows
 
 Rows are read by the driver, from the files of the version.
 """

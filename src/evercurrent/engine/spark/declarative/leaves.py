@@ -2,6 +2,11 @@
 
 A table is a source of the warehouse under its name in the catalog. Anything else is read by Spark under a temporary view, whose
 rows are compared with those of the last run.
+
+>>> Input("orders", "`spark_catalog`.`default`.`orders`").place
+'spark_catalog.default.orders'
+>>> Input("files_orders_1f3a", path="/lake/orders").place
+'/lake/orders'
 """
 
 from __future__ import annotations

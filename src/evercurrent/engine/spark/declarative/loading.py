@@ -1,7 +1,10 @@
 """Python and SQL files of a project to definitions.
 
 Python files are imported with `spark` as a global name. The decorators of `pyspark.pipelines` call the active registry; ours
-keeps what they define. No query function is called here: `resolution` calls them when all definitions are known.
+stores what they define. No query function is called here: `resolution` calls them when all definitions are known.
+
+    @dp.materialized_view         an output of kind "materialized view", named spark_catalog.default.spend,
+    def spend(): ...              and a flow into it, with the function, which is not called
 """
 
 from __future__ import annotations

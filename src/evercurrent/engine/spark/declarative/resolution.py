@@ -3,6 +3,9 @@
 A query function may read other datasets of its pipeline: `spark.read.table("orders")`. While it runs, such a name means a
 temporary view without rows that has the columns of the dataset; if the dataset is not resolved yet, it is resolved first. So
 the order of definitions does not matter, a cycle is noticed, and a dry run creates nothing.
+
+    spend:  spark.table("clean").groupBy("customer").sum("total")      calls the function of clean first
+    clean:  spark.table("orders").where("total > 0")                   orders is in the catalog
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """The session in which a pipeline runs: the user's own settings, and which of them our answers do not depend on.
 
-A dataset is maintained only in a session whose answers are those of the warehouse: ANSI mode, UTC, and no setting of old behaviour.
+A dataset is maintained only in a session whose answers are those of the warehouse: ANSI mode, UTC, and no setting that brings back
+old behaviour. `unusual_settings` names the first setting that differs:
+
+    spark.sql.ansi.enabled = false       "the session has spark.sql.ansi.enabled = false": the dataset is recomputed by Spark
 """
 
 from __future__ import annotations

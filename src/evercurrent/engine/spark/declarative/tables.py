@@ -1,4 +1,10 @@
-"""Tables of the session's catalog that hold the rows of datasets, as Spark's own runner creates them."""
+"""Tables of the session's catalog that hold the rows of datasets, as Spark's own runner creates them.
+
+>>> StoredTable(("spark_catalog", "default", "spend"), None, "parquet", "/data/spend", partitioned=False).folder.as_posix()
+'/data/spend'
+>>> StoredTable(("spark_catalog", "default", "spend"), None, "delta", "/data/spend", partitioned=False).folder is None
+True
+"""
 
 from __future__ import annotations
 

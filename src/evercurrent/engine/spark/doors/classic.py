@@ -1,7 +1,9 @@
 """A session in this process: its context and its JVM answer.
 
-Jobs are counted by a tag, so that those of other threads and programs on the same cluster are not. What Spark says of its jobs
-comes a little later than they do.
+Jobs are counted by a tag, so that those of other threads and programs on the same cluster are not counted. Spark reports a job
+a little later than it begins, so the count waits for that.
+
+    ClassicDoor(spark)       master local[4]: is_local() is True, cores is 4
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """A session of Spark Connect: the server answers, as far as its protocol goes.
 
-There is no context and no JVM here. The number of tasks that run at a time is asked by a frame, sizes of frames are read from what
-EXPLAIN says, folders are listed by Spark's reader of binary files, and the
-operations that the server ran are counted for jobs.
+There is no context and no JVM here. A query counts how many tasks run at a time, sizes of frames are read from what EXPLAIN says,
+folders are listed by Spark's reader of binary files, and the operations that the server ran are counted for jobs.
+
+>>> SIZE.search("LocalRelation [a#0], Statistics(sizeInBytes=12.0 KiB, rowCount=512)").groups()
+('12.0', 'KiB')
 """
 
 from __future__ import annotations

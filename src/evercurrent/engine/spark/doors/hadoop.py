@@ -2,6 +2,10 @@
 
 Java's exceptions become Python's: a file that is missing is a FileNotFoundError, all else an OSError. Large files pass through
 files on the driver's disk, small ones as arrays of bytes.
+
+    files = HadoopFiles(spark, "hdfs://host:8020/w")
+    files.status("hdfs://host:8020/w/none")               None
+    files.read("hdfs://host:8020/w/none")                 FileNotFoundError
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""Changes that come as frames: checked by name, cast to the table's types, weighted, consolidated."""
+"""Changes that come as frames: checked by name, cast to the table's types, weighted, consolidated.
+
+    orders (id BIGINT, total DECIMAL(12,2))
+    frame     TOTAL 9.5, ID 1, _change_type insert        c0 1, c1 9.50, w +1
+    frame     the same row inserted and deleted           nothing
+
+Columns are found by their names, in any case and order. One that the table does not have is an error.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Changes that cannot be taken in, told from those that can, before anything is cast for good."""
+"""Tells changes that cannot be taken in from those that can, before anything is cast for good.
+
+    table     orders (id BIGINT, total DECIMAL(12,2))
+    frame     (insert, id "x", total "1.00")
+    misfit    ("insert", '{"id":"x","total":"1.00"}', "orders.id: x is no BIGINT")
+
+All other changes are returned as a frame.
+"""
 
 from __future__ import annotations
 

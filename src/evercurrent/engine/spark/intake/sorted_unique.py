@@ -1,8 +1,11 @@
-"""Whether the rows of a segment rise strictly in some columns: then no two are equal in them.
+"""Whether the rows of a segment are strictly ascending in some columns: then no two are equal in them.
 
-Law. Files that are sorted, one after another, by the columns of a key rise strictly if and only if the key is unique. It is
-looked at, not believed: where a file is not sorted, or a value is NULL, the answer is no, and whoever asked looks otherwise.
+Law. Files that are sorted, one after another, by the columns of a key are strictly ascending if and only if the key is unique. The
+files are read, not trusted: where one is not sorted, or a value is NULL, the answer is no, and the caller checks in another way.
 One pass over the columns of the key answers it, without an exchange of rows.
+
+>>> table_rises(pyarrow.table({"id": [1, 2, 5]}), ["id"]), table_rises(pyarrow.table({"id": [1, 2, 2]}), ["id"])
+(True, False)
 """
 
 from __future__ import annotations

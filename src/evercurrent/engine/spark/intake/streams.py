@@ -3,6 +3,8 @@
 A micro-batch is named by the identity of its checkpoint and its number there. Spark may send one again after a crash; the
 log knows its name, so it counts once. A checkpoint that is deleted and created again has another identity: its batches
 are new ones, whatever their numbers.
+
+    "stream orders 0f2c7a 12"        micro-batch 12 of the stream "orders", whose checkpoint is 0f2c7a
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""What the rounds of a recursion have added to a Z-set so far: segments that one scan reads, merged when they are many."""
+"""What the iterations of a recursion have added to a Z-set so far: segments that one scan reads, merged when they are many.
+
+    add {a: 1}, add {b: 1}, add {a: -1}       frames() is one frame over three segments, which add up to {b: 1}
+    the 33rd segment                          all are added up and written as one
+
+Empty segments are not kept.
+"""
 
 from __future__ import annotations
 

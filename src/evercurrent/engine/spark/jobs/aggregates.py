@@ -1,8 +1,10 @@
 """Aggregates that are read of a bag of argument values.
 
-A bag holds each combination of values once, with how often it is there. Where Spark has an aggregate function that gives
+A bag holds each combination of values once, with its multiplicity. Where Spark has an aggregate function that returns
 the same answer over such rows, it is used; every other aggregate is read by `term.aggregates`, in Python workers, one
 group at a time. Sums of floats are exact either way (`data.exact`): they must not depend on the order of rows.
+
+    bag {3: 2, 5: 1}        min 3, max 5, count(DISTINCT) 2
 """
 
 from __future__ import annotations

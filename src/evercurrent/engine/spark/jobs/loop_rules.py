@@ -1,8 +1,11 @@
-"""The rules of a recursion, run over frames: one round turns the rows that leave and enter into derivations.
+"""The rules of a recursion, run over frames: one iteration turns the deleted and inserted rows into derivations.
 
-What rules add to the states inside the loop is written to files with the same job as the derivations, so the next round
+What rules add to the states inside the loop is written to files with the same job as the derivations, so the next iteration
 reads rows and not a plan; from time to time those files are added up. At the end of the transaction the states are
 written like any other (`run`).
+
+    path(a, b) :- edge(a, b);  path(a, c) :- path(a, b), edge(b, c)      edges (1, 2), (2, 3)
+    inserted path (1, 2)                                                 derivation path (1, 3)
 """
 
 from __future__ import annotations

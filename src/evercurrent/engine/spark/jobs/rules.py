@@ -1,8 +1,12 @@
 """Rules to DataFrames.
 
 Law. For a delta and states as they are, `run_rule` returns the rows that the rule adds: the steps from left to right, each
-a filter, a projection, a join with the entries of a state, or an explosion. Deletions first (law L10) needs no order here:
+a filter, a projection, a join with the entries of a state, or an explosion. Law L10 (deletions first) needs no order here:
 a delta is added as a whole, so what a key determines is determined before it and after it.
+
+    delta of orders                 (id 4, customer 7, total 2.00, w +1)
+    look up customers by id         customer 7 is Ann
+    adds to `spend by name`         (Ann), sum 2.00, w +1
 """
 
 from __future__ import annotations

@@ -2,8 +2,10 @@
 
 The order is total: ties in the order are settled by the state's columns, ascending, NULLs first. What counts rows
 (row_number, lag, ROWS frames) goes by the total order; what counts peers (rank, RANGE frames) by the order alone. Window
-functions for which Spark has no equal (exact sums of floats, GROUPS frames, RANGE frames with offsets, nth_value) are
-computed in Python workers by `calculus.windows`, one group at a time.
+functions that Spark does not compute in the same way (exact sums of floats, GROUPS frames, RANGE frames with offsets, nth_value)
+are computed in Python workers by `calculus.windows`, one group at a time.
+
+    ORDER BY total over (id 1, 10), (id 2, 10), (id 3, 20)        row_number 1, 2, 3        rank 1, 1, 3
 """
 
 from __future__ import annotations

@@ -4,6 +4,10 @@ A job of Spark costs a tenth of a second and more however few rows it has. So a 
 rule over the whole delta by generated code (`rule_loops`), each lookup for all keys of the delta at once (`EntryReader` reads the
 entries of those keys), each keyed relation for the touched groups. If more entries than the driver should hold turn out to be needed,
 `TooLarge` is raised and the cluster runs the transaction instead.
+
+    delta of orders             {(id 4, customer 8, total 2.00): +1}
+    orders by customer          customer 8 has the sum 1.00; 2.00 is added
+    delta of spend              {(8, 1.00): -1, (8, 3.00): +1}
 """
 
 from __future__ import annotations

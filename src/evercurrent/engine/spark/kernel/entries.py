@@ -1,7 +1,9 @@
-"""The entries of one state in the driver's hands: what was read of the store, and what the transaction adds.
+"""The entries of one state, held by the driver: what was read of the store, and what the transaction adds.
 
 An entry is identified by the state's columns and dependents together: while what a key determines changes, the old and the new
-entry stand side by side, one of them on its way to weight zero.
+entry exist side by side, and the weight of one of them becomes zero.
+
+    read  (7, Ann): 2       added  (7, Ann): -2, (7, Anna): +2       now  (7, Anna): 2
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
-"""What is read of entries, by position.
+"""Where each name is found in an entry, by position.
 
-Whoever looks at entries of a state sees rows: the members (columns, then dependents); where totals are asked for, also the
+A reader of a state's entries gets rows: the members (columns, then dependents); where totals are asked for, also the
 weight, the sums, and those aggregates that were asked for. Names are resolved here, once, and not entry by entry.
+
+    state orders by customer: (customer) -> sum(total)
+    reading(shape, ["customer"])                          rows (customer); customer is at 0
+    reading(shape, ["customer", "sum(total)"])            rows (customer, weight, sum(total)); they are at 0 and 2
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
 """The head of a state: what can be among the first rows of an order.
 
 Law. Let the base hold at least n rows whose value v of the first sort key is not worse than a cut. Then the first k rows,
-before a transaction and after it, all have a v that is not worse than the cut, if n is at least k and as many more as later
-segments and the transaction can have taken away. Row groups say their worst v, so a cut is found in the footers: take the
+before a transaction and after it, all have a v that is not worse than the cut, if n is at least k plus the number of rows that
+later segments and the transaction can have deleted. Row groups say their worst v, so a cut is found in the footers: take the
 groups with the best worst v until they hold n rows; the worst of those is the cut. Sorted by v (see `sort_order`), only those
-groups are read, whatever the size of the state. Where files have mapped copies, their n best v are looked at themselves, and
+groups are read, whatever the size of the state. Where files have mapped copies, their n best v are read themselves, and
 no more than the head is read.
+
+>>> Head(position=0, cut=5, descending=True, nulls=False).mask(pyarrow.chunked_array([[9, 5, 4, None]])).to_pylist()
+[True, True, False, False]
 
 Entries are identified by their whole row, v included: those not worse than the cut are complete in what is read.
 """

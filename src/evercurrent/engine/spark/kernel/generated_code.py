@@ -1,8 +1,13 @@
 """Generated functions of the driver, compiled once for what they are made of.
 
 Rules, states and functions of a program are the same objects from one transaction to the next, so they are identified by
-identity: comparing them by value would walk through all of their terms. What is kept holds them, so that an identity is
-never given to another object.
+identity: comparing them by value would walk through all of their terms. The cache holds a reference to them, so that their
+identity is never reused for another object.
+
+>>> rule = object()
+>>> first = compile_once((rule,), ("loop",), lambda source: ["compiled"])
+>>> compile_once((rule,), ("loop",), lambda source: ["compiled"]) is first
+True
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""Keyed functions as generated code: rows of touched groups, before and after."""
+"""Keyed functions as generated code: rows of touched groups, before and after.
+
+    entry of orders by customer          (8), sum 1.00, count 1         (8), sum 3.00, count 2
+    rows of spend                        (8, 1.00)                      (8, 3.00)
+    delta of spend                       {(8, 1.00): -1, (8, 3.00): +1}
+
+A finalizer reads one entry; a window or a top-k reads all rows of a group.
+"""
 
 from __future__ import annotations
 

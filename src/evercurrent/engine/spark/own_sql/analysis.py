@@ -1,6 +1,9 @@
 """What Spark says of a query over relations of which only the columns are known: whether it is one, and its columns.
 
 Only functions of Spark itself are allowed: what sessions and catalogs have registered under a name is code of somebody else.
+
+    relations {t: (a STRING)}      SELECT a, count(*) AS n FROM t GROUP BY a      columns a STRING, n BIGINT
+    my_function                                                                   UnsupportedError: Spark itself has no function my_function
 """
 
 from __future__ import annotations

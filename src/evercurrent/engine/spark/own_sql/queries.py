@@ -1,4 +1,8 @@
-"""Queries answered by Spark's own SQL over stored tables: what views are compared with."""
+"""Queries answered by Spark's own SQL over stored tables: what views are compared with.
+
+>>> Comparison(rows=3, missing=1, unexpected=0, some_missing=((7, 1250),))      # the query returns one row more than is stored
+Comparison(rows=3, missing=1, unexpected=0, some_missing=((7, 1250),), some_unexpected=())
+"""
 
 from __future__ import annotations
 

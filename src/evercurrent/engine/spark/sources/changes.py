@@ -1,7 +1,10 @@
 """Which columns a source has, and what has changed in it: one page for all formats.
 
-A column that is new in a source is added to its table, and one that becomes wider becomes wider there; one that is gone or
-has another type is an error that names it (`find_followed_columns`). Law: whatever the format, `held + change` is what the source holds at the cursor.
+A column that is new in a source is added to its table, and one whose type becomes wider becomes wider there; one that is gone or
+has another type is an error that names it (`find_followed_columns`). Law: whatever the format, `held + change` is what the source
+holds at the cursor.
+
+    held {a: 1, b: 1}       the source {b: 1, c: 1}       change {a: -1, c: +1}
 """
 
 from __future__ import annotations

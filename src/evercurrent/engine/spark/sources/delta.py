@@ -3,6 +3,8 @@
 What has changed between two versions is the difference of their files (`file_difference`). A table with a change feed says
 the same more cheaply where whole files are rewritten (`feed`). A table that was created again under the same path, or in which a
 column is another one under the same name, is compared as a whole. Features that this module does not know are refused.
+
+    version 7: a.parquet, b.parquet       version 8: b.parquet, c.parquet       change: rows of c minus rows of a
 """
 
 from __future__ import annotations

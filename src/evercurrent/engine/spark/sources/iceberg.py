@@ -1,8 +1,10 @@
 """Iceberg tables, by the difference of two snapshots' files, through the package `pyiceberg`.
 
-Files are read by the ids that Iceberg gives columns, so a column that was renamed or whose place was taken by another is what
-the table says it is. What delete files delete is left out (`iceberg_deletes`). A table is found in a catalog that `pyiceberg`
+Files are read by the ids that Iceberg gives columns, so a renamed column, and a new one under an old name, are read as the table
+means them. Rows that delete files delete are left out (`iceberg_deletes`). A table is found in a catalog that `pyiceberg`
 knows, or in a folder with a version hint; a folder without one does not say which of its metadata is committed.
+
+    snapshot 1: a.parquet       snapshot 2: a.parquet without row 5, b.parquet       change: rows of b minus row 5 of a
 """
 
 from __future__ import annotations

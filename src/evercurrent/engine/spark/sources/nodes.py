@@ -1,4 +1,8 @@
-"""What a source is, and what looking at it returns."""
+"""What a source is, and what looking at it returns.
+
+>>> way_out(Source("orders", "delta", "/lake/orders"))
+"db.refresh(full=['orders']) compares the whole table instead"
+"""
 
 from __future__ import annotations
 

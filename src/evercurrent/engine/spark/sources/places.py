@@ -1,6 +1,9 @@
 """The disk on which a source lies: the driver's own, or an object store, by the interface that warehouses use.
 
 Credentials are those of the environment, or those that the warehouse was connected with; none is stored.
+
+>>> source_disk(None, "/lake/orders") is DISK
+True
 """
 
 from __future__ import annotations

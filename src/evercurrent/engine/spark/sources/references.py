@@ -3,6 +3,9 @@
 A version of the warehouse lists an origin (`origins`) in the place of files, and whoever reads the table reads the source as of
 that version: fills, queries, `why`, `verify`, a recomputation, an earlier version of the warehouse.
 
+    version 12 of the warehouse      orders: delta /lake/orders at version 7
+    version 13, after a refresh      orders: delta /lake/orders at version 9; version 12 still reads version 7
+
 Law. As long as the source tells its past, the rows of an origin never change. Where it no longer does, reading raises a
 `StorageError` that says what to do; it never returns other rows.
 """

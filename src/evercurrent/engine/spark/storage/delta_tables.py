@@ -4,6 +4,9 @@ Publishing follows a commit and can be repeated: a published table carries the v
 transaction of Delta), and what it lacks is applied when it is next published. Small changes are made by the driver:
 inserted rows are a new file; a file that holds deleted rows is rewritten without them; other files stay. A view that
 is published again is replaced in one commit. Files in the log have statistics, so that readers can skip them.
+
+    change {(8, 1.00): -1, (8, 3.00): +1}        the file with (8, 1.00) is removed; its other rows are a new file;
+                                                 (8, 3.00) is a new file
 """
 
 from __future__ import annotations

@@ -1,9 +1,13 @@
 """One number for a whole row, the same from Spark and from the driver.
 
-Whether a row that is to go is there as it was given takes a look at all its columns, and those of its neighbours in the
-file; with a digest beside the row, a look at its key and eight bytes. Where rows have a key, files therefore have a column
-`h`: Spark's `xxhash64` over the columns, then over a number that says which of them are NULL (`xxhash64` passes over NULL,
+To check that a row to be deleted is stored exactly as given, one would read all its columns, and those of its neighbours in the
+file; with a digest beside the row, its key and eight bytes are enough. Where rows have a key, files therefore have a column
+`h`: Spark's `xxhash64` over the columns, then over a number that says which of them are NULL (`xxhash64` skips NULL,
 and would not tell (1, NULL) from (NULL, 1)).
+
+>>> from evercurrent.data.types import BIGINT, STRING
+>>> digests([BIGINT, STRING], pyarrow.table({"c0": [1, 2], "c1": ["a", None]})).to_pylist()
+[7419848482599883117, -7079145154888873307]
 
 Law. `digests(types, table)` is what `digest_column(types)` is in Spark, row for row. Rows of one key are taken for equal if
 their digests are: two different ones pass for equal with a probability of 2**-64.

@@ -3,6 +3,8 @@
 A lookup of few keys needs no cluster: segments are read with pyarrow, row groups whose statistics exclude every key are
 left out, and only the entries of the asked keys become Python values. Segments are immutable, so small files that were
 read once stay in memory (up to `CACHE_BYTES`, oldest out first).
+
+    segments  {7: 9.50, 8: 1.00}, {7: +3.00}       asked {7}       entries {7: 12.50}
 """
 
 from __future__ import annotations

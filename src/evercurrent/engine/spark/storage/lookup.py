@@ -1,11 +1,15 @@
-"""Reading of a file only what can hold certain keys.
+"""Reads only those parts of a file that can hold certain keys.
 
 A Parquet file says for each of its row groups the smallest and the largest value of every column. A row group can hold one
 of the asked keys only if, in every key column, one of the asked values lies between the two: with the values sorted, that
-is one binary search. In a file that is sorted by the key (see `layout`) 1,000 keys out of 60 million rows touch at most
+is one binary search. In a file that is sorted by the key (see `sort_order`) 1,000 keys out of 60 million rows touch at most
 1,000 groups of 8,192 rows, however large the file is.
 
-Where a file has a mapped copy (`mapped`), places are found in that, and row groups are read only for columns that it lacks.
+>>> wanted = Wanted.of("c0", [5, None, 3], pyarrow.int64())
+>>> wanted.keys, wanted.null
+([3, 5], True)
+
+Where a file has a mapped copy (`mapped_copy`), places are found in that, and row groups are read only for columns that it lacks.
 
 Footers are read once and kept: files never change.
 """

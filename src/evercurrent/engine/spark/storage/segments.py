@@ -352,7 +352,8 @@ def is_small(schema: StructType, rows: float) -> bool:
 def row_width(schema: StructType) -> int:
     """How many bytes a row takes, about.
 
-    >>> row_width(StructType().add("a", "bigint").add("b", "string"))
+    >>> from pyspark.sql.types import LongType
+    >>> row_width(StructType().add("a", LongType()).add("b", StringType()))
     1040
     """
     wide = (ArrayType, BinaryType, MapType, StringType, StructType)

@@ -1,4 +1,9 @@
-"""What a version consists of, and what an entry of the log says of a commit; and both as documents."""
+"""What a version consists of, and what an entry of the log says of a commit; and both as documents.
+
+>>> from evercurrent.engine.spark.storage.files import Segment
+>>> sorted(Snapshot().plus({"table:orders": Segment(("data/orders/1.parquet",), rows=3, bytes=900)}).files())
+['data/orders/1.parquet']
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Stored rows as frames for users: their own names, each row as often as it is there."""
+"""Stored rows as frames for users: their own names, each row as often as it is there.
+
+    stored  c0 1, c1 a, w 2       columns id, name       (id 1, name a), (id 1, name a)
+
+Changes have the columns `_change_type` and `_commit_version` besides, as in Delta's change feed.
+"""
 
 from __future__ import annotations
 

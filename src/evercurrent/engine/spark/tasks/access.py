@@ -1,8 +1,10 @@
 """What a task is sent so that it opens and writes the files of a warehouse.
 
-A task is given the root of the warehouse, what is known of the files that it may open, and how the files of stores are
+A task is sent the root of the warehouse, what is known of the files that it may open, and how the files of stores are
 arranged. It reads them as the driver does: checked by their digests, by way of mapped copies, only the pages that can hold its
 keys. A worker that runs several tasks keeps one reader, and with it footers and copies: files never change.
+
+    Access.to(folder, [segment], [store])       the root, the digests of the segment's files, the sort order of the store
 """
 
 from __future__ import annotations

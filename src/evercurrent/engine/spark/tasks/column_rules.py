@@ -4,6 +4,9 @@ A rule is compiled by the columnar kernel; its lookups ask a `StoredColumns`, wh
 the asked keys, in all segments, adds them up, and finds them as the kernel's own states do. What a rule returns is added up and
 becomes Arrow tables of its target's stores.
 
+    delta of orders, as columns        customer [7, 7, 8], total [9.50, 3.00, 1.00], weight [1, 1, 1]
+    added to orders by customer        customer [7, 8], sum [12.50, 1.00], weight [2, 1]
+
 Correct because  the kernel raises `Unfit` wherever it is not certainly exact, and loops over rows run instead.
 """
 

@@ -3,6 +3,8 @@
 The slice is read once, in the columns that the rules read. Each rule runs over columns where the columnar kernel is certain to be
 exact, else over rows, by the loops of the kernel; a slice whose rows find more entries than a task should hold is halved.
 What a rule adds becomes pieces of its target's stores.
+
+    run_slice(wave, reader, Task("orders", part))       [a piece of `orders by customer`, a piece of `orders by day`]
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A frame is computed once. Spark's own way to sort it into ranges would compute it twice, since it looks for the bounds of the ranges
 first, and exchange all rows; its files would be read once more for their checksums and copies, which are made here on the way.
+
+    frame 4, 1, 3, 2, 6, 5        pieces (1, 3, 4), (2, 5, 6)        segment: files (1, 2, 3), (4, 5, 6)
 """
 
 from __future__ import annotations

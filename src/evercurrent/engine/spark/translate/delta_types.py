@@ -3,8 +3,9 @@
 A TIME is published as its microseconds since midnight, a BIGINT: Delta and its readers have no time of day.
 
 >>> from evercurrent.data.types import Array, Member, Time
->>> find_published_schema([Member("at", Time()), Member("all", Array(Time()))]).types
-[DataType(int64), ListType(list<element: int64>)]
+>>> schema = find_published_schema([Member("at", Time()), Member("all", Array(Time()))])
+>>> schema.field("at").type, schema.field("all").type.value_type
+(DataType(int64), DataType(int64))
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Day-time intervals as numbers of microseconds, and back: sums of intervals are kept as numbers.
 
+    INTERVAL '1 02:00:00.5' DAY TO SECOND        93600500000
+
 Law. `interval(micros(x)) = x`.
 """
 

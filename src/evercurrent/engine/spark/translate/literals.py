@@ -1,4 +1,9 @@
-"""Constants as columns. Values reach Spark as values, never as text to be parsed."""
+"""Constants as columns. Values reach Spark as values, never as text to be parsed.
+
+    literal(1250, Decimal(12, 2))        CAST('12.50' AS DECIMAL(12,2))
+
+A decimal is an integer in internal representation, scaled by its type.
+"""
 
 from __future__ import annotations
 

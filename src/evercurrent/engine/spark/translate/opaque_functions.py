@@ -1,6 +1,10 @@
 """Opaque functions on Spark: a Python function over columns, in Arrow batches.
 
 The function is called in the workers, once for each row, with the values that the driver would call it with.
+
+>>> from evercurrent.data.types import BIGINT, Member, Struct
+>>> inside(Struct((Member("x", BIGINT),)), (1,))["x"]      # a struct of Spark, as the function sees it
+1
 """
 
 from __future__ import annotations

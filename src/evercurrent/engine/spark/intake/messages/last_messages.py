@@ -1,6 +1,10 @@
 """The last message of each key, and what it changes, for more messages than the driver should hold.
 
-The same as `warehouse.changes.upserts` does with few, but values that an update did not touch are not looked up.
+Does with DataFrames what `warehouse.changes.upserts` does with few messages, but does not look up values that an update left out.
+
+    stored    (1, a), (2, b)
+    messages  1: c, then 1: d, then delete 2
+    changes   delete (1, a), delete (2, b), insert (1, d)
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The formats of `db.stream`, and what can be said of each.
 
-db.stream("orders", frame, format="debezium", options={"decimals": "string"})
+>>> read_options("debezium", {"decimals": "string"})
+Messages(format='debezium', upsert=True, decimals='string', time_unit=None, schema=None, framing='none')
 """
 
 from __future__ import annotations
