@@ -1,7 +1,11 @@
 """Which datasets the warehouse maintains, and why the others are recomputed.
 
 A materialized view is captured if its query can be a view of the warehouse: first by its SQL text, if it has one, otherwise by
-the plan that Spark's analyser makes of its DataFrame. Law: a captured dataset has the columns that Spark gives it, in order, with their types.
+the plan that Spark's analyser makes of its DataFrame. Law: a captured dataset has the columns that Spark gives it, in order, with
+their types.
+
+    spend   SELECT customer, sum(total) AS total FROM orders GROUP BY customer      captured by its SQL text
+    scored  orders.withColumn("score", a_python_udf("total"))                       PythonUDF, which is not a function that SQL names
 """
 
 from __future__ import annotations

@@ -4,6 +4,11 @@ Off unless configured: events are sent if OpenLineage's own configuration names 
 openlineage.yml in the folder or in ~/.openlineage, OPENLINEAGE__TRANSPORT__...). A run has one event when it starts, and when it ends one
 for each dataset that it wrote, with the columns from which each column is computed.
 
+>>> is_configured({"OPENLINEAGE_URL": "http://localhost:5000"}, Path("/nowhere"))
+True
+>>> is_configured({"OPENLINEAGE_URL": "http://localhost:5000", "OPENLINEAGE_DISABLED": "true"}, Path("/nowhere"))
+False
+
 Sending must never fail a run: a failure is a note in its record.
 """
 

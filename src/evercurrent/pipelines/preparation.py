@@ -1,4 +1,9 @@
-"""Everything before the first change of a run: definitions loaded, queries analysed, datasets captured, wrong ones refused."""
+"""Everything before the first change of a run: definitions loaded, queries analysed, datasets captured, wrong ones refused.
+
+    prepare(run)       a `Plan`: the analysed queries, what is captured, what is selected, a line of the record for each dataset
+
+A dry run ends here: nothing has been created or written.
+"""
 
 from __future__ import annotations
 

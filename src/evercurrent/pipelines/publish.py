@@ -2,8 +2,11 @@
 
 Whoever reads the tables sees what Spark's own runner would have written. A table follows its view by the view's delta: a file that
 holds deleted rows is written again without them, inserted rows are a new file, other files stay. What we last wrote is noted in
-`pipeline/tables.json` in the warehouse; if the table's files are not those, or the note says that a writing was interrupted, all
+`pipeline/tables.json` in the warehouse; if the table's files are not those, or the note says that a write was interrupted, all
 rows are written.
+
+    noted: version 4, files a, b        view at version 6, files a, b        the changes of 5 and 6 are written
+    noted: version 4, files a, b        view at version 6, files a, c        all rows are written
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""What a run of a pipeline did, dataset by dataset. Prints as a table, and is JSON for other programs."""
+"""What a run of a pipeline did, dataset by dataset. Prints as a table, and is JSON for other programs.
+
+>>> run = PipelineRun("sales", "1", datasets=[DatasetRun("spark_catalog.default.spend", "materialized view", "incremental", rows_in=2)])
+>>> row_of(run.dataset("spend"))
+('spark_catalog.default.spend', 'materialized view', 'incremental', '2', '0', '0.00', '')
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""A run of a pipeline, from the spec to the record, one at a time, with its events."""
+"""A run of a pipeline, from the spec to the record, one at a time, with its events.
+
+    run_pipeline(spark, read_spec("spark-pipeline.yml"), Options())                   a `PipelineRun`, state "completed"
+    run_pipeline(spark, spec, Options(dry=True))                                      state "planned"; nothing has changed
+    run_pipeline(spark, spec, Options(batch="2026-01-31")), for the second time       repeated; nothing has changed
+
+A run that fails raises its error, with the record so far as `error.record`.
+"""
 
 from __future__ import annotations
 

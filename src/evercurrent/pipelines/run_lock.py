@@ -1,6 +1,8 @@
 """One run of a pipeline at a time.
 
-The lock is held by the operating system for the process that runs the pipeline, so a run that was killed leaves none behind.
+The operating system holds the lock for the process that runs the pipeline, so a run that was killed leaves none behind.
+
+    with run_lock(folder): ...       in a second process: RunActive: another run of this pipeline is active: process 4711 on ...
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
 """Which datasets a run updates: all of them, or those that `--refresh` and `--full-refresh` name.
 
-A dataset that is not selected stays as it is, even if what it reads has changed. `full` are those that start from the beginning: a streaming
-table is emptied and its checkpoints are removed; a materialized view is recomputed.
+A dataset that is not selected stays as it is, even if what it reads has changed. `full` are those that start from the beginning: a
+streaming table is emptied and its checkpoints are removed; a materialized view is recomputed.
+
+    --refresh spend                    chosen {spend}, full {}
+    --full-refresh orders              chosen {orders}, full {orders}
+    neither                            chosen: all, full {}
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """The stages of a run, in the order of dependencies.
 
-What Spark runs (streams, sinks, what was not captured) as soon as what it reads is up to date; then one refresh of the warehouse
-for all captured datasets that read only what is up to date, and the tables of their views.
+Spark runs streams, sinks and what was not captured as soon as what they read is up to date. Then one refresh of the warehouse
+updates all captured datasets that read only what is up to date, and their tables are written.
+
+    raw (streaming table) -> spend (captured) -> scored (not captured)       Spark: raw; warehouse: spend; Spark: scored
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
 """The public face of a database on Spark: `ec.connect(spark=spark, path="warehouse/")`.
 
-The same statements and handles as inside the process. Every transaction is a version; versions are durable, and what a
-version says of tables and views belongs together.
+The same statements and handles as inside the process. Every transaction is a version; versions are durable, and the tables and
+views of one version agree with each other.
+
+    db = ec.connect(spark=spark, path="warehouse/")
+    db.execute("CREATE TABLE t (n BIGINT)"); db.execute("INSERT INTO t VALUES (1)")
+    db.version, db.table("t").rows()                        (2, [(1,)])
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""The handles of tables and views on a warehouse: rows that lie in stores, at the present version or an earlier one."""
+"""The handles of tables and views on a warehouse: rows in stores, at the present version or an earlier one.
+
+    db.table("orders").dataframe(version=2).count()                0
+    db.table("orders").dataframe().count()                         3
+    db.view("spend").rows()                                        [(7, Decimal('12.50')), (8, Decimal('1.00'))]
+
+`rows()` are read by the driver; `dataframe()` is a frame of the user's own session.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""What versions have changed, and what they held."""
+"""What versions have changed, and what they held.
+
+    db.view("spend").changes(since=2)        customer 7, total 12.50, _change_type insert, _commit_version 3
+    a version that `compact` has removed     StorageError: the changes of version 3 have been cleaned up
+
+Versions that only create, alter or drop something are passed over.
+"""
 
 from __future__ import annotations
 

@@ -6,6 +6,9 @@ down to F and the tables, is the part that is *updated*: its stores get segments
 from the tables as they are after the batch, exactly as a new view is filled; its stores are replaced. So no store is ever
 stale: in every version each store holds what the rules derive from the tables of that version.
 
+    orders -> spend -> best, and the batch recomputes spend       updated: best, by the change of spend
+                                                                  recomputed: spend and its state `orders by customer`
+
 A view of the policy `full` is in F whenever it is touched, so what only such views need is not kept at all. The same holds
 for a while of views whose states are *cold* (`planning.experience.Cold`): a batch has recomputed them by Spark's SQL, which
 computes rows and no states. A version says which relations are cold, so a store that is not kept is known to be absent, and is

@@ -1,7 +1,10 @@
-"""Query objects of Python on a warehouse: the same objects, answered and kept by Spark.
+"""Query objects of Python on a warehouse: the same objects, answered and maintained on Spark.
+
+    big = db.view("big", db.relation("orders").where(lambda o: o.total > 5))
+    big.rows()                                                                [(1, 7, Decimal('9.50'))]
 
 A definition is kept as the JSON of its query (`calculus.codec`), so that opening the warehouse needs none of the code that
-built it; opaque functions are named, and are those that the program hands over.
+built it; opaque functions are stored by name, and the program passes them to `connect`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""The part of a warehouse that speaks to streams: tables that follow one, views that are sent or published as they change."""
+"""The methods of a warehouse for streams: tables that follow one, views that are sent or published as they change.
+
+    query = db.stream("customers", spark.readStream.schema("id bigint, name string").json("in"), once=True)
+    query.awaitTermination()
+    db.table("customers").rows()                            [(9, 'Cid')]
+
+Without `once` the query runs until it is stopped.
+"""
 
 from __future__ import annotations
 

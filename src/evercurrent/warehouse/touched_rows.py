@@ -2,6 +2,9 @@
 
 Law (see `catalog.rules`): after a change only what it touches can violate a rule. So it is enough to hold the rows that the
 rules look up: those under the keys of changed rows, the parents that inserted rows refer to, the children of deleted keys.
+
+>>> sorted(pick_values([1], [(4, 7, "2.00"), (5, 8, "1.00")]))      # insert two orders: look up customers 7 and 8
+[(7,), (8,)]
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Why a view on a warehouse has a row: its base rows, read from the stores by the driver.
 
-What the row's own values and the keys of joins determine is looked up, without Spark; a table of which nothing narrower is known
-is read whole, if the driver can hold it.
+    db.view("spend").why((7, "12.50"))       spend [7, 12.50] comes from orders (1, 7, 9.50), (2, 7, 3.00)
+
+Rows with the row's own values, and with the keys of joins, are looked up, without Spark; a table for which nothing narrower is
+known is read whole, if the driver can hold it.
 """
 
 from __future__ import annotations

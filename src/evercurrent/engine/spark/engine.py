@@ -37,12 +37,7 @@ from evercurrent.engine.spark.kernel.outcome import Circumstances, Outcome, Repo
 from evercurrent.engine.spark.private_session import private, tune
 from evercurrent.engine.spark.progress import Progress
 from evercurrent.engine.spark.storage.digests import H, digestible
-from evercurrent.engine.spark.storage.entry_reader import (
-    EntryReader,
-    TooLarge,
-    consolidate_store,
-    plain_keys,
-)
+from evercurrent.engine.spark.storage.entry_reader import EntryReader, TooLarge, consolidate_store, plain_keys
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.storage.log import Log

@@ -1,8 +1,11 @@
-"""Take in what has changed in all sources, as one version.
+"""Takes in what has changed in all sources, as one version.
 
-How far we have looked in each source (its cursor) is part of every version and moves with the commit that takes its changes
-in: so no change is lost and none counts twice. The rows of a source by reference are those at the cursor: the same commit
-replaces what the table refers to.
+How far each source was read (its cursor) is part of every version, and the commit that takes the changes in stores the new
+cursor with them: so no change is lost and none counts twice. The rows of a source by reference are those at the cursor: the same
+commit replaces what the table refers to.
+
+    orders: delta, cursor at version 7; the table is at 9       one version with the changes of 8 and 9, cursor at 9
+    nothing is new                                              no version
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""`with db.transaction():` on a warehouse: begins a transaction or joins the open one, and commits it as one version."""
+"""`with db.transaction():` on a warehouse: begins a transaction or joins the open one, and commits it as one version.
+
+    with db.transaction() as tx:
+        db.table("orders").insert((5, 7, "1.00"))
+        db.table("orders").delete(1)
+
+    tx.status, tx.number                            ('committed', 4)
+
+All views are updated once, by the commit.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Named objects on a warehouse: names are definitions, what they are bound to are rows of a table, so both are durable.
 
 Binding a name for the first time is two versions: the name, bound to nil, and what it is bound to.
+
+    at version 7: db.bind("boss", ann)       version 8: boss is nil; version 9: boss is ann
 """
 
 from __future__ import annotations

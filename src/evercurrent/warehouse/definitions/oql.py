@@ -1,7 +1,11 @@
 """OQL on a warehouse: the same definitions, kept as their text in every version.
 
-A view with nested collections is kept in parts, as in process, and besides as what Spark reads: a relation with arrays, which
-is published like any other view.
+A view with nested collections is stored in parts, as in process, and also in the form that Spark reads: a relation with arrays,
+which is published like any other view.
+
+    select struct(name: d.name, staff: d.staff) from d in Departments
+    parts        one relation of departments, one of the members of their `staff`
+    published    name STRING, staff ARRAY<...>
 """
 
 from __future__ import annotations

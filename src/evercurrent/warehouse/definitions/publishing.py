@@ -1,6 +1,10 @@
-"""Where a view is published, as part of its definition: `db.publish("spend", to="exports/spend")`.
+"""Where a view is published, as part of its definition.
 
-With `merge`, the columns of a key, a view is merged into a table that is there already (`maintenance.publish_merged`).
+    db.publish("spend", to="exports/spend")                        a Delta table of its own in exports/spend
+    db.publish("spend", to=False)                                  nowhere
+    db.publish("spend", "lake/customers", merge=["customer"])      merged into the Delta table that is there already
+
+With `merge`, the columns of a key, see `maintenance.publish_merged`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,12 @@
 """Sources as definitions: declared once, and from then on tables that only `refresh` changes.
 
-A source is a table's definition with a place beside it. To declare the same source again changes nothing. When columns
+    db.source("orders", format="delta", path="lake/orders", key=["id"])       a table orders, without rows yet
+    db.refresh()                                                              its rows are those of the Delta table
+
+A source is a table's definition with a place beside it. Declaring the same source again changes nothing. When columns
 are added to what others write, they are added to the table too, at its end and NULL in the rows that are held (`widen`). A
-column whose type becomes wider (INT to BIGINT, DECIMAL(12,2) to DECIMAL(14,2)) becomes wider in the table. Views follow as if they were defined over the wider table.
+column whose type becomes wider (INT to BIGINT, DECIMAL(12,2) to DECIMAL(14,2)) becomes wider in the table. Views follow as if they
+were defined over the wider table.
 
 A source that tells its past is a reference: its rows are not in the warehouse. Any other is a copy, as is one for which a copy
 was asked for, or of which rows were quarantined (`keep_copy`), and every source of a warehouse from before there were

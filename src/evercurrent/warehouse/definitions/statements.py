@@ -1,5 +1,7 @@
 """CREATE and DROP on a warehouse. A definition is kept as its text, in every version; opening a version reads them again.
 
+    CREATE VIEW spend AS SELECT ...       {"kind": "view", "name": "spend", "text": "CREATE VIEW spend AS SELECT ...", ...}
+
 A statement makes a new catalog, compiles it, fills what is new from what is stored, and commits; whatever fails before
 the commit has changed nothing.
 """

@@ -1,9 +1,12 @@
 """Is every view what Spark's own SQL returns for its query on the stored tables?
 
+    db.verify()        spend: 2 rows, as recomputed
+
 The texts are run by Spark itself over the stored tables, and compared with the stored rows by its executors, so nothing of
-the compiler or the engine is trusted. Floats are compared to twelve digits: Spark's sums of floats depend on the order of rows. Queries that Spark cannot run (UNION in a
-recursion, subqueries of any depth, OQL), or at which its planner fails, are evaluated by the driver instead, as the calculus says. So are CUBE, ROLLUP and
-GROUPING SETS where Spark returns something else: over no rows it leaves out the total row.
+the compiler or the engine is trusted. Floats are compared to twelve digits: Spark's sums of floats depend on the order of rows.
+Queries that Spark cannot run (UNION in a recursion, subqueries of any depth, OQL), or at which its planner fails, are evaluated by
+the driver instead, as the calculus says. So are CUBE, ROLLUP and GROUPING SETS where Spark returns something else: over no rows it
+leaves out the total row.
 """
 
 from __future__ import annotations

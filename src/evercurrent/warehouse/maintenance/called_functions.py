@@ -1,7 +1,10 @@
-"""Which functions the definitions of a warehouse call, and which of them the program has not handed over.
+"""Which functions the definitions of a warehouse call, and which of them the program has not passed to `connect`.
 
 A warehouse opens without them, and rows that are stored can be read; a batch that would have to call one is refused before
 anything is computed.
+
+    ec.connect(spark=spark, path="w")                             MissingFunctionWarning: view scored calls rules.score, ...
+    ec.connect(spark=spark, path="w", functions=[rules.score])    no warning: batches update the view
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""What versions list of a view: its rows, and its changes after a version. Both are what programs outside have been told of it."""
+"""What versions list of a view: its rows, and its changes after a version. Programs outside know the view by these.
+
+    changes_since(core, "spend", 2)       the segments of versions 3, 4, ...
+    the view was filled at version 4      None: whoever follows it reads all rows
+
+Deferred changes of a view are not listed until somebody reads it.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Views that no program can keep: their rows by the reference evaluator, in the driver.
+"""Views that no program can maintain: the reference evaluator computes their rows, in the driver.
 
-What cannot be compiled (an aggregate over a recursive relation inside its own definition, say) has a meaning all the
-same: that of the calculus. Only the driver can evaluate it, so only over as many rows as the driver should hold.
+A query that cannot be compiled (an aggregate over a recursive relation inside its own definition, say) still has a meaning:
+that of the calculus. Only the driver can evaluate it, so only over as many rows as the driver should hold.
+
+    evaluate_views(engine, catalog, ["reach"], stores)       ("reach", {(1, 3): 1, ...})
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
-"""Published views follow the commits. What a crash has left behind is caught up when the warehouse is next opened.
+"""Updates published views after each commit. What a crash has left behind is completed when the warehouse is next opened.
 
 A published table says which version it is at, and only what lies between that version and ours is added to it. Law: a
 published table never goes back. If another driver has taken it further than we are, it is left alone.
+
+    table at version 3, warehouse at 5       the changes of 4 and 5 are applied
+    table at version 6, warehouse at 5       nothing is done
 
 Where a view is published is part of its definition: in the warehouse (the default), at a path, or nowhere. A path outside the
 warehouse is written only if the program has named it: by `db.publish`, or by a folder in `publish_to` when it opened the warehouse.

@@ -1,8 +1,12 @@
 """Views that are merged into tables of others: `db.publish("spend", "lake/customers", merge=["customer"])`.
 
-A table says which version of the view it has, and what lies between that version and ours is merged into it. The first time all rows
-are. If the changes in between are not listed (the view was rebuilt), the rows of the two versions are compared; if the old version
-is no longer kept either, rows that have left the view since cannot be told, and a warning says so.
+    view    (7, 13.50), (8, 3.00)
+    before  (7, NULL, Bonn), (99, NULL, York)
+    after   (7, 13.50, Bonn), (8, 3.00, NULL), (99, NULL, York)
+
+A table says which version of the view it has, and the changes between that version and ours are merged into it; the first time
+all rows are. If the changes in between are not listed (the view was rebuilt), the rows of the two versions are compared; if the
+old version is no longer kept either, rows that have left the view since cannot be found, and a warning says so.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""A view computed by Spark's own SQL, over stored tables: what it changes of the rows that are kept of it.
+"""A view computed by Spark's own SQL, over stored tables: the delta between its stored rows and the new ones.
 
-The text is the one of `planning.sql_equivalence`: that of the definition, with a total order of ties. Views below are written out as well, unless
-their rows are known as they are then.
+The text is the one of `planning.sql_equivalence`: that of the definition, with a total order of ties. The text of a view that it
+reads is written into it, unless the new rows of that view are known already.
+
+    stored  {(7, 12.50): 1}       Spark's SQL  {(7, 13.50): 1}       delta  {(7, 12.50): -1, (7, 13.50): +1}
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 A version that merges segments or applies deferred changes changes no table and no definition. If another driver has committed
 nothing but such versions in between, a commit is repeated over the newest of them. If it has committed a batch, the commit
 raises ConflictError, and this driver stays at the version that it was at before.
+
+    here at version 5; another driver has committed 6 COMPACT, 7 CATCH UP       committed as version 8
+    here at version 5; another driver has committed a batch as version 6        ConflictError; still at version 5
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
-"""What a run has cost each view, in hindsight.
+"""What a run has cost each view, measured afterwards.
 
-Every piece of work serves a state or a relation, and a view rests on several of them (`design.program_parts`). A view's seconds
-and bytes are those of all the work that it rests on; the seconds that other views rest on too are said to be shared, so
+Every piece of work serves a state or a relation, and a view depends on several of them (`design.program_parts`). A view's seconds
+and bytes are those of all the work that it depends on; seconds that serve other views as well are marked as shared, so
 the columns of a record do not add up where views have work in common.
+
+    0.3 s for `orders by customer`, 0.1 s for spend, 0.2 s for best; both views read the state
+    spend  0.4 s, of which 0.3 shared        best  0.5 s, of which 0.3 shared
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Compaction and vacuum: a warehouse does not grow with the number of its batches.
 
+    db.compact()       5: so many stores were merged, by version 19; no row has changed
+
 A store with many recent segments is read more slowly and is larger than its entries need: compaction merges segments (which
 and when: `engine.spark.storage.merge_policy`), in a version of its own that changes no row. Vacuum forgets the snapshots of old versions
-and removes the files that no version that is kept mentions.
+and removes the files that no remaining version mentions.
 
 Another driver may be in the middle of a batch: it reads the files of the version at which it began, and has written files that
 no version mentions yet. So vacuum keeps the versions that were the newest one within the last hours, and files that were

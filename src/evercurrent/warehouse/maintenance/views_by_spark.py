@@ -1,7 +1,9 @@
-"""Views that only Spark understands: their rows by Spark's own SQL, as the change of those that are stored.
+"""Views that only Spark understands: Spark's own SQL computes their rows, and the difference to the stored ones is their delta.
 
-Views that such a view reads are written out as texts for Spark, except for those whose rows are stored as they are then: other views
-that no program keeps. So of two such views the one that is read comes first.
+    CREATE VIEW parsed AS SELECT json_tuple(body, 'a') AS a FROM events       with policy="full" or "auto"
+
+The text of a view that such a view reads is written into its own, except where the rows of that view are stored as they will be
+after the batch: those of other views that no program maintains. So of two such views the one that is read comes first.
 """
 
 from __future__ import annotations

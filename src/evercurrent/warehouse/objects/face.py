@@ -1,4 +1,11 @@
-"""What a database on Spark offers for objects: the same as one in the process."""
+"""What a database on Spark offers for objects: the same methods as a database in process.
+
+    db.odl("class Person (extent Persons) { attribute string name; };")        one version
+    ann = db.new("Person", name="Ann"); len(db.extent("Persons"))              1; one version more
+    ann.name = "Anna"                                                          one version more
+
+In a transaction they are one version together.
+"""
 
 from __future__ import annotations
 

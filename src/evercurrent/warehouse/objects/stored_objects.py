@@ -1,9 +1,10 @@
 """Objects whose rows lie in stores: the objects of a database on Spark.
 
-A handle is read when it is asked for: its row by its identity, what it refers to when it is read, a collection by its owner.
-Changes are gathered and committed as those in the process are (`work`, `links`, `raw`), as one version. Handles that are held
-while the database moves on are read again.
-Their slots are read when they are asked for too (`lazy_slots`).
+A handle reads when it is asked: its row by its identity, the object that it refers to when that is used, a collection by its owner.
+Changes are gathered and committed as those in the process are (`work`, `links`, `raw`), as one version. A handle that is held
+while the database goes to another version reads again. The slots of an object are also read when they are asked for (`lazy_slots`).
+
+    [p.name for p in db.extent("Persons")]            ['Ann']
 """
 
 from __future__ import annotations

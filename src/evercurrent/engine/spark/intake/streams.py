@@ -4,7 +4,7 @@ A micro-batch is named by the identity of its checkpoint and its number there. S
 log knows its name, so it counts once. A checkpoint that is deleted and created again has another identity: its batches
 are new ones, whatever their numbers.
 
-    "stream orders 0f2c7a 12"        micro-batch 12 of the stream "orders", whose checkpoint is 0f2c7a
+    stream evercurrent_orders d3c90e0b-c0d3-40ee-9aac-64ffa3b182c8 12       micro-batch 12 of that checkpoint
 """
 
 from __future__ import annotations

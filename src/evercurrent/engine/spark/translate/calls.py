@@ -1,7 +1,10 @@
 """Functions to columns.
 
-Names of the term language are Spark's own names where Spark has the function, so most calls are passed on as they are;
+The term language uses Spark's own names where Spark has the function, so most calls are passed on as they are;
 operators and the functions that only the compiler writes are listed here.
+
+    upper(a)       F.call_function("upper", a)
+    sub(a, b)      a - b
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 Law. `column(t, scope)` evaluated by Spark on a row is the value of `t` on that row, or fails where `t` fails: Spark's
 functions in ANSI mode are what the term language means by their names. `scope` maps names of columns to columns with
 generated names; no name and no text of a user is ever parsed by Spark.
+
+    mul(total, 2), a BIGINT, with scope {total: F.col("c2")}        CAST(c2 * CAST(2 AS BIGINT) AS BIGINT)
 """
 
 from __future__ import annotations
