@@ -1,9 +1,9 @@
 """Views that no program can maintain: the reference evaluator computes their rows, in the driver.
 
-A query that cannot be compiled (an aggregate over a recursive relation inside its own definition, say) still has a meaning:
+A query that cannot be compiled (with a subquery inside a lambda function, say) still has a meaning:
 that of the calculus. Only the driver can evaluate it, so only over as many rows as the driver should hold.
 
-    evaluate_views(engine, catalog, ["reach"], stores)       ("reach", {(1, 3): 1, ...})
+    evaluate_views(engine, catalog, ["tagged"], stores)       ("tagged", {(1, "a"): 1, ...})
 """
 
 from __future__ import annotations
