@@ -33,12 +33,12 @@ def statements(file: Path) -> list[tuple[str, int]]:
 
 
 def steps(file: Path, settings: Settings) -> int:
-    """How many things `define` tells of."""
+    """Returns how many steps `define` reports."""
     return len(settings.sources) + len(statements(file))
 
 
 def define(db: Warehouse, file: Path, settings: Settings) -> Iterator[str]:
-    """Bring the definitions of a warehouse to those of a file; tells what was done, one by one."""
+    """Brings the definitions of a warehouse to those of a file; yields a line about each."""
     for declaration in settings.sources:
         known = declaration.name.lower() in {t.lower() for t in db.tables}
         db.source(
@@ -68,7 +68,7 @@ def define(db: Warehouse, file: Path, settings: Settings) -> Iterator[str]:
 
 
 def define_one(db: Warehouse, text: str, settings: Settings) -> tuple[str, str, str]:
-    """Define one thing; tells its kind, its name and what was done."""
+    """Defines one thing; returns its kind, its name and what was done."""
     statement = parse_statement(text, db._core.catalog)
     match statement:
         case CreateTable(table):

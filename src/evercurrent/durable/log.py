@@ -2,7 +2,7 @@
 
     version 7, orders      [[-1, [1, "9.50"]], [1, [1, "12.00"]]]
 
-The log is bounded: beyond `ROWS` changed rows the oldest versions are forgotten, and a change that is larger by itself is not
+The log is bounded: beyond `ROWS` changed rows the oldest versions are forgotten, and a single change that is larger is not
 logged at all. `log_from` is the last version whose changes cannot be asked for.
 """
 

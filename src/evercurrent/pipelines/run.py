@@ -54,7 +54,7 @@ def run_pipeline(spark: Any, spec: Spec, options: Options) -> PipelineRun:
 
 
 def look_ahead(spec: Spec, options: Options) -> PipelineRun | None:
-    """What can be told of a run before Spark is started: its record, if a run of its name was completed.
+    """Returns what is known of a run before Spark is started: its record, if a run of its name was completed.
 
     Raises `RunActive` if another run is active, after waiting for it as long as the options say.
     """

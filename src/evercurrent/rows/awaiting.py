@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("evercurrent")
 
 BUFFER = 1024
-"""So many changes wait for a reader, unless it says otherwise."""
+"""The most changes that wait for a reader, unless it says otherwise."""
 
 
 def find_running_loop(what: str) -> asyncio.AbstractEventLoop:

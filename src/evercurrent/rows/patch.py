@@ -63,7 +63,7 @@ def _exchange(target: dict[Any, Any], old: dict[Any, Any], new: dict[Any, Any]) 
 def count_patch(
     target: dict[Any, int], changes: Mapping[Any, int], key_of: Callable[[Any], Any] | None = None
 ) -> Patch:
-    """The patch that adds to counts, of the things that change or of keys of theirs; what comes to zero goes."""
+    """The patch that adds to counts, of the things that change or of their keys; counts of zero are removed."""
     before: dict[Any, int] = {}
     after: dict[Any, int] = {}
     for key, change in changes.items():

@@ -26,7 +26,7 @@ Bound = tuple[Any, bool]
 """A limit of a range, and whether it is part of it."""
 
 REBUILD = 64
-"""Up to so many noted keys are put into a sorted list one by one."""
+"""Up to this number of noted keys are put into a sorted list one by one."""
 
 
 class SortedKeys:

@@ -128,7 +128,7 @@ class ColumnRows(ZSet):
         self._made: dict[Row, int] | None = None
 
     def sample(self, count: int) -> list[Row]:
-        """About so many rows, from all over."""
+        """Returns about `count` rows, from all parts of the table."""
         return self.source.every(max(1, len(self.source) // count))
 
     @property

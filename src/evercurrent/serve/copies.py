@@ -1,4 +1,4 @@
-"""Equal rows, told apart: the first copy of a row has its identity as its name, the others have numbers besides.
+"""Names for equal rows: the first copy of a row has its identity as its name, the others have numbers besides.
 
     notes holds "a" twice           public.notes/"a"   public.notes/"a"#1
     one of them is deleted          delete public.notes/"a"#1

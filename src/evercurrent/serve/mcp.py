@@ -3,7 +3,7 @@
     POST /mcp {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
                "params": {"name": "query", "arguments": {"sql": "SELECT * FROM spend"}}}
 
-Every request is answered by itself, as JSON: there are no sessions and no streams. The tools only read.
+Every request is answered on its own, as JSON: there are no sessions and no streams. The tools only read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PROTOCOL = "2025-06-18"
 MOST_ROWS = 200
-"""So many rows of a query are returned."""
+"""The most rows of a query that are returned."""
 
 
 def tool(name: str, what: str, needed: tuple[str, ...] = (), **arguments: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Metrics:
-    """What the server counts by itself."""
+    """The server's own counters."""
 
     streams: int = 0
     requests: dict[int, int] = field(default_factory=dict)

@@ -55,7 +55,7 @@ class Relay:
         self.loop, self.mark = loop, mark
         self.clients = 0
         self.fed: dict[ChangeLog, int] = {}
-        """The logs that the process knows, and the version up to which it has been told."""
+        """The logs that the process knows, and the version up to which it has them."""
         self.numbers: dict[ChangeLog, int] = {}
         self._made = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -152,7 +152,7 @@ class Relay:
     # --- messages --------------------------------------------------------------------------------------------
 
     def add(self, log: ChangeLog, transport: Any, seen: int) -> None:
-        """Hands over a connection whose client has seen a version that the process has been told of."""
+        """Hands over a connection whose client has seen a version that the process knows."""
         sock = transport.get_extra_info("socket")
         descriptor = os.dup(sock.fileno())
         self._send(message(b"A", PLACE.pack(self.numbers[log], seen)), [descriptor])

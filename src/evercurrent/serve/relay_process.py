@@ -31,7 +31,7 @@ PIECE = 256 << 10
 ROUND = 0.05
 """Seconds between two rounds of writing, at least."""
 SHARE = 4
-"""A round that took t seconds is followed by a pause of so many times t."""
+"""A round that took t seconds is followed by a pause of this number times t."""
 ALIVE = b"9\r\n: alive\n\n\r\n"
 
 
@@ -171,7 +171,7 @@ class Relay:
                 self.control.send(HEAD.pack(b"N", 4) + struct.pack("!I", self.count))
                 self.told = self.count
             except OSError:
-                pass  # it will be told later, or is gone
+                pass  # it is notified later, or is gone
 
     # --- clients ---------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@
     server.url
     server.stop()                  # also at the end of `with serve(db) as server:`
 
-Loopback unless told otherwise. Elsewhere a token is needed; one is made if none is given (`server.token`).
+Loopback by default. Elsewhere a token is needed; one is made if none is given (`server.token`).
 """
 
 from __future__ import annotations

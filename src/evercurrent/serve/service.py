@@ -75,7 +75,7 @@ class Service:
     def page(
         self, kind: str, relation: ServedRows, offset: int, limit: int | None
     ) -> tuple[int, list[Any], int]:
-        """So many rows from one on, the version that they are of, and how many there are. Reads no more than it must."""
+        """Returns the version, at most `limit` rows from `offset` on, and the number of all rows. Reads no more than it must."""
         found = self.internal_page(kind, relation, offset, limit)
         if found is not None:
             version, rows, count = found

@@ -119,11 +119,11 @@ def arrow_of(source: Any) -> Any:
 
 
 SHARE = 4
-"""A table becomes columns for a change of at least one of so many of its rows."""
+"""A table becomes columns for a change of at least one in this number of its rows."""
 
 
 def can_be_columns(store: Store, rows: int) -> bool:
-    """Whether a table is columns, or may become so for a change of so many rows: nobody holds its dictionaries."""
+    """Whether a table is columns, or may become so for a change of `rows` rows: nobody holds its dictionaries."""
     if type(store) is not Store or store.pinned or store.indexes:
         return False
     return not store.stored or store.columns is not None or len(store) <= SHARE * rows

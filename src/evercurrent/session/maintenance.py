@@ -40,13 +40,13 @@ Contents = Callable[[str], ZSet]
 
 
 FIRST_CHOICE = 64
-"""After so many transactions maps are chosen by what they have changed, and then after twice as many each time."""
+"""Maps are chosen by the observed changes after this number of transactions, and then after twice as many each time."""
 
 SMALL, GROWTH = 256, 8
-"""Tables of fewer rows say nothing yet; maps are chosen again when a table has grown so many times."""
+"""Tables of fewer rows say nothing yet; maps are chosen again when a table has grown by this factor."""
 
 BULK = 16
-"""More rows of one transaction count as so many: that much was loaded does not say that as much will change."""
+"""More rows of one transaction count as this number: a large load does not mean that as much will change later."""
 
 
 class _Installed:

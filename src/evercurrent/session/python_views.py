@@ -140,7 +140,7 @@ class Watching(Subscription):
         self._queries = owner
 
     def cancel(self) -> None:
-        """Hear no more of changes; a second call does nothing."""
+        """Ends the notifications. Idempotent."""
         if self.active:
             self.active = False
             self._made.cancel()

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 
 FOUND = 2000
-"""Up to so many rows that were looked up are read sooner than a program is compiled."""
+"""Up to this number of rows that were looked up, reading them is quicker than compiling a program."""
 
 
 class SessionTarget:

@@ -170,7 +170,7 @@ def where_rows_are(core: Core, tables: Iterable[str]) -> Iterator[str]:
 
 
 def when(core: Core, view: View) -> Iterator[str]:
-    """When a view that is not strict moves, and what of it waits."""
+    """Returns when a view that is not strict is updated, and how much of it is deferred."""
     group = core.present.deferred.by_view.get(view.name)
     waits = 0 if group is None else group.rows(core.snapshot)
     watched = view.name in core.subscribers.watched
@@ -239,7 +239,7 @@ def describe_steps(core: Core, view: View, d: Decision, assumed: Mapping[str, in
 
 
 def place_of(place: Place, rows: float, changed: int) -> str:
-    """Where a step over so many rows runs, and why, in words."""
+    """Returns where a step over `rows` rows runs, and why, in words."""
     match place:
         case "driver":
             return "by the driver: the changed rows, and what they touch, are few"

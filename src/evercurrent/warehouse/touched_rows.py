@@ -54,7 +54,7 @@ class TouchedRows:
             self._hold(table, row, weight)
 
     def load_rows(self, table: str, rows: Iterable[Row]) -> None:
-        """Hold whatever may be told apart from these rows by a key, or be equal to them."""
+        """Holds the stored rows that share a key with these rows, or are equal to them."""
         rows = list(rows)
         declared = self.catalog.tables[table]
         keys = ([declared.primary_key] if declared.primary_key else []) + list(declared.unique)

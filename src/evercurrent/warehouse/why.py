@@ -33,7 +33,7 @@ from evercurrent.warehouse.maintenance.catch_up import relation_rows
 from evercurrent.warehouse.statements import WarehouseTarget
 
 MOST = 5_000_000
-"""So many rows of one relation the driver reads to explain one row."""
+"""The most rows of one relation that the driver reads to explain one row."""
 
 
 def why(target: WarehouseTarget, view: View, row: Any = NOTHING) -> Why:

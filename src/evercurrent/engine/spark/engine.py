@@ -56,25 +56,25 @@ from evercurrent.engine.spark.translate.types import arrow_schema
 from evercurrent.errors import EvaluationError
 
 SMALL_ROWS = 500_000
-"""Changes of at most so many rows are tried by the driver alone (it takes about 5 microseconds for a row and view, all in all),"""
+"""Changes are tried by the driver alone if they have at most this number of rows (a row takes about 5 microseconds for each view),"""
 SMALL_BYTES = 128 << 20
-"""and if their files have at most so many bytes."""
+"""and if their files have at most this number of bytes."""
 BATCH_ENTRIES = 3_000_000
-"""So many entries of states the driver may hold for one transaction."""
+"""The most entries of states that the driver may hold for one transaction."""
 DRIVER_ENTRIES = 1_000_000
-"""So many rows of a store the driver may hold for anything else,"""
+"""The most rows of a store that the driver may hold for anything else,"""
 DRIVER_BYTES = 128 << 20
-"""of files of at most so many bytes."""
+"""and the most bytes of their files."""
 RECURSION_ENTRIES = 5_000_000
-"""So many where a recursion moves: a round costs the driver no job."""
+"""The most entries for a transaction with a recursion: an iteration costs the driver no job."""
 MERGED_ROWS = 4_000_000
-"""Segments of at most so many rows are merged by the driver, in Arrow's hands."""
+"""Segments of at most this number of rows are merged by the driver, as Arrow tables."""
 
 PARTITION_ROWS = 1_000_000
-"""So many rows one task is given after an exchange, at most."""
+"""The most rows that one task gets after an exchange."""
 
 FORCED_SLICE = 1_000
-"""So many rows one task takes where tasks are asked for, whatever the size of a change."""
+"""The number of rows that one task takes if `strategy="tasks"` was asked for."""
 
 Strategy = str
 """auto, driver, tasks or spark."""
@@ -86,7 +86,7 @@ def total(segments: Sequence[Segment]) -> tuple[int, int]:
 
 
 def why_jobs(rows: int, size: int, recursive: bool) -> str:
-    """Why a change is left to jobs; empty if the driver tries it. The rounds of a recursion are dear as jobs."""
+    """Why a change is left to jobs; empty if the driver tries it. The iterations of a recursion are expensive as jobs."""
     if size > SMALL_BYTES:
         return f"the changed rows take {size >> 20} MB, more than {SMALL_BYTES >> 20}"
     return f"{rows} changed rows are more than {SMALL_ROWS}" if rows > SMALL_ROWS and not recursive else ""
@@ -125,7 +125,7 @@ class Engine:
     ) -> tuple[Outcome, Report]:
         """One transaction: new segments, not yet known to anyone.
 
-        The keyed relations in `held` do not move. `seeds` are segments that count as added to states by this transaction:
+        The keyed relations in `held` are not updated. `seeds` are segments that count as added to states by this transaction:
         what was added to them while relations were held, the stores being as they were before. At the beginning `keep` names
         the states that will be kept, if not all are.
         """
@@ -246,7 +246,7 @@ class Engine:
     # --- reading and writing stores ------------------------------------------------------------------------
 
     def declare(self, store: StoreName, types: Sequence[Type], key: Sequence[int]) -> None:
-        """Keep the rows of a store sorted by the columns at these positions, by which they are told apart."""
+        """Keep the rows of a store sorted by the columns at these positions, which identify them."""
         self.keys[store] = tuple(key)
         self.folder.orders[store] = row_order(types, key)
         self.folder.looked_at.pop(store, None)

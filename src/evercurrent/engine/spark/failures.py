@@ -1,4 +1,4 @@
-"""Errors of Spark and of the file system, told as ours: what failed, in one line, and that nothing was changed.
+"""Errors of Spark and of the file system as errors of this package: what failed, in one line, and that nothing was changed.
 
 with told_as_ours():            Py4JJavaError: An error occurred while calling o123.parquet.
     frame.write.parquet(...)    : org.apache.spark.SparkException: Job aborted. ...

@@ -19,7 +19,7 @@ from evercurrent.serve.encoding import json_value
 from evercurrent.serve.studio.inspection import Inspection
 
 MOST_ROWS = 200
-"""So many rows of one relation are shown."""
+"""The most rows of one relation that are shown."""
 
 
 def derive(inspection: Inspection, handle: Any, view: View, row: Any) -> dict[str, Any]:

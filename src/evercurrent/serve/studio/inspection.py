@@ -62,7 +62,7 @@ class Inspection(Protocol):
         """The rows of a table or view, by its exact name; of an earlier version, where those are kept."""
 
     def page(self, kind: str, name: str, offset: int, limit: int) -> tuple[list[Row], int | None]:
-        """So many of the present rows from one on, each as often as it is there, and how many there are, if that is known.
+        """Returns at most `limit` present rows from `offset` on, each as often as it is there, and the number of all, if it is known.
 
         Reads no more than it must.
         """

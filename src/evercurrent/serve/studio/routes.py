@@ -55,11 +55,11 @@ NOT_BUILT = """<!doctype html><title>evercurrent studio</title><meta charset="ut
 <h1>The page is not built</h1><p>This is a checkout of the sources. Build the page once, with node and npm:
 <pre>make studio</pre><p>Installed packages contain the page.</p>"""
 MOST_RESULTS = 1000
-"""So many rows of a result the console shows."""
+"""The most rows of a result that the console shows."""
 MOST_VERSIONS = 500
-"""So many versions of a relation its history shows."""
+"""The most versions of a relation that its history shows."""
 MOST_CHANGED = 500
-"""So many inserted and deleted rows of one change are sent."""
+"""The most inserted and deleted rows of one change that are sent."""
 
 
 class Studio:

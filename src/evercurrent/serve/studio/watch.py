@@ -28,7 +28,7 @@ TICK = 0.25
 KEPT_RUNS = 2000
 KEPT_TEXTS = 64
 QUIET_TICKS = 40
-"""After so many quiet ticks a stream says that it is alive."""
+"""After this number of quiet ticks a stream says that it is alive."""
 
 
 class Watch:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evercurrent.session.session import Session
 
 SCAN = 4
-"""A lookup of more keys than one for so many rows reads the whole table instead."""
+"""A lookup of more than one key for each of this number of rows reads the whole table instead."""
 
 Variables = Mapping[str, Any]
 

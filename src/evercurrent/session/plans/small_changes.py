@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evercurrent.session.session import Session
 
 WATCHED = 128
-"""One change of so many goes the long way."""
+"""One change out of this number takes the long way."""
 
 NOBODY: frozenset[str] = frozenset()
 

@@ -52,7 +52,7 @@ from evercurrent.warehouse.touched_rows import TouchedRows
 from evercurrent.warehouse.transaction import Transaction
 
 COLUMN_ROWS = 4_000_000
-"""Arrow tables of at most so many rows are taken in by the driver, by columns."""
+"""Arrow tables of at most this number of rows are taken in by the driver, by columns."""
 
 
 def require_known(on_violation: str) -> None:

@@ -26,7 +26,7 @@ from evercurrent.rows.store import Store
 from evercurrent.warehouse.changes.constraint_split import Aside, unit_of
 
 TRIALS = 5_000
-"""After so many it is given up."""
+"""The most trials before the search is abandoned."""
 UNITS = 20_000
 """Among more units none is looked for: a trial costs what a batch does."""
 

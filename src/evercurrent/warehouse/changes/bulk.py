@@ -44,7 +44,7 @@ def error_of(jobs: ConstraintJobs, found: ViolatingRows, **hint: str) -> Constra
 
 
 def collect(rule: Rule, rows: Frame, most: int) -> Iterator[Row]:
-    """Returns at most so many rows of a frame, as the driver holds them."""
+    """Yields at most `most` rows of a frame, as the driver holds them."""
     fields = rule.table.fields
     found: Any = rows.limit(most).toArrow()
     for r in found.to_pylist():

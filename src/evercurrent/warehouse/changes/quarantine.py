@@ -176,7 +176,7 @@ def find_broken_assertions(core: Core, deltas: Mapping[str, ZSet]) -> list[tuple
 
 
 def assertion_part(core: Core) -> Program | None:
-    """The part of the program that moves assertions; None if one of them rests on a view that is recomputed."""
+    """Returns the part of the program that updates assertions; None if one of them depends on a view that is recomputed."""
     program = core.present.program
     relations = [program.views[assertion_key(a.name)] for a in core.catalog.assertions.values()]
     full = stateless_relations(program, core.catalog, core.snapshot.cold)

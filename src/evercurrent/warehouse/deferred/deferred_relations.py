@@ -78,7 +78,7 @@ def lazy_design(design: Design) -> Design:
 
 
 def lazy_catalog(catalog: Catalog, design: Design) -> Catalog:
-    """The catalog as the program of the lazy views has it: what they read moves by the net change, whatever its policy."""
+    """The catalog as the program of the lazy views has it: what they read is updated by the net change, whatever its policy."""
     own = {
         k: replace(v, policy="incremental") for k, v in catalog.views.items() if v.name in design.later.views
     }

@@ -73,7 +73,7 @@ def update_lazy_views(engine: Engine, snapshot: Snapshot, group: Group) -> Caugh
 
 
 def net_queue(engine: Engine, group: Group, r: Input, queue: Store) -> Segment:
-    """What is left of a queue. Rows are told apart by the columns that the program uses: a change of others is none."""
+    """Returns the net change of a queue. Rows are compared by the columns that the program uses: a change of others is none."""
     name, types = group.queue(r.name), [c.type for c in r.columns]
     used = find_used_columns(group.program, r.name)
     if len(used) == len(types) or not fits_driver(queue) or engine.strategy == "spark":

@@ -1,6 +1,6 @@
 """Views that wait together: those that share a state, or one of which another is made of.
 
-What is in different groups shares nothing that waits, so each is brought up to date by itself: who reads a view pays for what
+Different groups share no deferred work, so each is brought up to date on its own: whoever reads a view pays for what
 belongs to it, and for no other view.
 
     lazy      the parts of the program `later` that the views rest on, joined where they have a state or relation in common
@@ -37,7 +37,7 @@ class Group:
     kind: Kind
     views: tuple[str, ...]
     program: Program
-    held: frozenset[str] = frozenset()  # keyed relations that do not move at a commit
+    held: frozenset[str] = frozenset()  # keyed relations that are not updated at a commit
 
     @property
     def mark(self) -> QueueMark:
@@ -73,7 +73,7 @@ class Group:
 
     @cached_property
     def fed(self) -> set[str]:
-        """The states to which something is added when the relations that are held move."""
+        """The states to which something is added when the deferred relations are updated."""
         behind = set().union(*(downstream(self.program, k) for k in self.held))
         return {rule.into for name in behind for rule in self.program.triggers.get(name, ())}
 

@@ -8,7 +8,7 @@ are added to what others write, they are added to the table too, at its end and 
 column whose type becomes wider (INT to BIGINT, DECIMAL(12,2) to DECIMAL(14,2)) becomes wider in the table. Views follow as if they
 were defined over the wider table.
 
-A source that tells its past is a reference: its rows are not in the warehouse. Any other is a copy, as is one for which a copy
+A source that can be read at earlier versions is a reference: its rows are not in the warehouse. Any other is a copy, as is one for which a copy
 was asked for, or of which rows were quarantined (`keep_copy`), and every source of a warehouse from before there were
 references.
 """

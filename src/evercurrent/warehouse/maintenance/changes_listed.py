@@ -28,7 +28,7 @@ def read_listed_rows(core: Core, view: str) -> Store:
 
 
 def changes_since(core: Core, view: str, at: int) -> list[Segment] | None:
-    """The changes of a view after a version; None if they are not known, so that it is to be published anew."""
+    """The changes of a view after a version; None if they are not known, so that all rows must be published again."""
     if at > core.version:
         return None
     segments = []

@@ -121,7 +121,7 @@ def target_at(core: Core, path: Place) -> delta.Target:
 
 
 def publish_view(core: Core, view: View, path: Place) -> str | None:
-    """Brings the table of a view to the present version; returns what could not be told of it, if anything."""
+    """Brings the table of a view to the present version; returns a warning about it, if there is one."""
     definition = definition_of(core, view.name)
     known = core.published.get(view.name)
     if definition.get("merge"):
@@ -147,7 +147,7 @@ def write_view(core: Core, view: View, target: delta.Target, known: int | None) 
             key = row_key(core.catalog, core.design, view.name)
             done = delta.publish_change(target, view.fields, list(change.items()), at, core.version, key)
         if done == "moved":
-            # Another driver has moved the table since we looked.
+            # Another driver has changed the table since it was read here.
             core.published.pop(view.name, None)
             if known is not None:
                 write_view(core, view, target, None)

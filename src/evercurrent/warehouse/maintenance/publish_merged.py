@@ -29,7 +29,7 @@ from evercurrent.warehouse.maintenance.changes_listed import changes_since, read
 
 
 def require_key(core: Core, view: View, merge: Sequence[str]) -> tuple[str, ...]:
-    """Returns the columns by which a view is merged, as it names them; they must tell its rows apart."""
+    """Returns the columns by which a view is merged, as it names them; they must identify its rows."""
     names = {f.name.lower(): f.name for f in view.fields}
     unknown = [m for m in merge if str(m).lower() not in names]
     if unknown or not merge:
@@ -56,7 +56,7 @@ def require_key(core: Core, view: View, merge: Sequence[str]) -> tuple[str, ...]
 
 
 def merge_view(core: Core, view: View, path: str, definition: Mapping[str, Any]) -> str | None:
-    """Brings a table to the present version of a view; returns what cannot be told, if anything."""
+    """Brings a table to the present version of a view; returns a warning about it, if there is one."""
     table = DeltaTable(path)
     application = str(definition["merge_id"])
     at = find_merged_version(table, application)

@@ -1,6 +1,6 @@
 """Compaction and vacuum: a warehouse does not grow with the number of its batches.
 
-    db.compact()       5: so many stores were merged, by version 19; no row has changed
+    db.compact()       5, the number of merged stores; a new version, in which no row has changed
 
 A store with many recent segments is read more slowly and is larger than its entries need: compaction merges segments (which
 and when: `engine.spark.storage.merge_policy`), in a version of its own that changes no row. Vacuum forgets the snapshots of old versions

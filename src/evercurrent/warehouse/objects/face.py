@@ -123,7 +123,7 @@ class StoredFace(ObjectFace):
                 )
 
     def bind(self, name: str, thing: Any) -> None:
-        """Give an object a name that queries in OQL may use; binding it again moves the name, None unbinds it."""
+        """Give an object a name that queries in OQL may use; binding it again gives the name to another object, None unbinds it."""
         core = self._core
         with core.lock:
             oid = None if thing is None else thing.oid

@@ -217,7 +217,7 @@ class StoredSpace(ClassSpace):
         return self.build_owned(thing, f, found or ()) if isinstance(f.place, Inside) else found
 
     def fresh(self) -> None:
-        """If the database has moved on by other means than objects, read the handles that are held again."""
+        """Reads the handles that are held again, if the database has a newer version that was not written through objects."""
         core = self.core
         if self.version == core.version or self.work.dirty:
             return

@@ -64,11 +64,11 @@ DRIVER_BYTES = 1_000_000_000
 KEY_BYTES = 16_384
 """What is read to find the entries of a key: a page for each of a few columns."""
 STEPS = 4
-"""So many steps of rules look at an entry that the driver holds."""
+"""How many steps of rules are assumed to read one entry that the driver holds."""
 WIDTH = 64
 """Bytes that a row is taken to have where nothing is known of it."""
 FEW_ROWS = 1_000
-"""Below so many rows a file's size says little about its rows."""
+"""Below this number of rows a file's size says little about its rows."""
 EXPLODED = 4
 """Elements that a collection is taken to have."""
 FILTERED = 0.5
@@ -92,7 +92,7 @@ class Size:
         return self.bytes / self.rows if self.rows >= FEW_ROWS else min(WIDTH, self.bytes)
 
     def plus(self, rows: int) -> Size:
-        """With so many rows more."""
+        """Returns the size with `rows` rows more."""
         return Size(self.rows + rows, self.bytes + ceil(rows * (self.width or WIDTH)))
 
 
@@ -226,7 +226,7 @@ def under_a_key(step: Lookup, state: State, size: Size, total: float) -> float:
 def share_read(
     step: Lookup, keys: float, size: Size, state: State, sorted_by: Mapping[StoreName, tuple[str, ...]]
 ) -> float:
-    """The share of a state that a lookup of so many keys reads: files are searched by their first column."""
+    """The share of a state that a lookup of `keys` keys reads: files are searched by their first column."""
     if not keys or not size.rows:
         return 0.0
     shape = Shape(state)
@@ -237,7 +237,7 @@ def share_read(
 
 
 def share_of(keys: float, size: Size) -> float:
-    """The share of a store that holds so many keys."""
+    """The share of a store that holds `keys` keys."""
     return min(1.0, keys * KEY_BYTES / max(1, size.bytes))
 
 

@@ -67,7 +67,7 @@ def learn(factors: Mapping[str, float], name: str, expected: float, took: float)
 def after(
     factors: Mapping[str, float], relation: str, way: str, expected: float, took: float
 ) -> dict[str, float]:
-    """The factors after a batch has moved a relation in one way: that one has learned, the others have forgotten."""
+    """Returns the factors after a batch has updated a relation in one way: that factor has learned, the others decay."""
     result = dict(factors)
     for other in WAYS:
         name = key(other, relation)
@@ -78,13 +78,13 @@ def after(
 
 @dataclass(frozen=True)
 class Cold:
-    """A relation whose states are not there: what recomputing it has cost more than moving it would have, and their sizes.
+    """A relation whose states are not there: the extra cost of recomputing it instead of updating it, and their sizes.
 
     While states are cold, a batch that recomputes the view pays for not having them: `by SQL - by rules` seconds more than
-    it might. Law (the ski rental rule): they are filled when these extra seconds, that of the batch at hand among them,
-    reach what a fill costs. Before, less than one fill was paid too much, and then one fill; had it been known what comes,
-    it would have been the lesser of both. So whatever batches come, a spell of cold costs at most twice as much too much as
-    the best that could have been done (as far as the estimates are right).
+    it might. Law (the ski rental rule): they are filled when these extra seconds, those of the present batch included,
+    reach the cost of a fill. Until then less than the cost of one fill was wasted, and then one fill is paid; the best
+    choice in hindsight would have cost the lesser of both. So whatever batches follow, a cold period wastes at most twice
+    as much as that choice (as far as the estimates are right).
     """
 
     spent: float = 0.0

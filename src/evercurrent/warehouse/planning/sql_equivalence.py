@@ -139,7 +139,7 @@ def find_spelling(view: View, design: Design, knowledge: Catalog, below: Mapping
 
 
 def scans(plan: Plan, knowledge: Catalog, below: Mapping[str, Saying]) -> Counter[str]:
-    """How often a plan reads each table, by itself and through views."""
+    """Returns how often a plan reads each table, directly and through views."""
     found: Counter[str] = Counter()
     for node in walk.nodes(plan):
         if isinstance(node, Scan):

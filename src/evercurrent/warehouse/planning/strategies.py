@@ -311,7 +311,7 @@ def leave_untouched(view: View, relation: str | None) -> Decision:
 
 
 def way_of(relations: Iterable[Relation], expected: Flow) -> Strategy:
-    """How a program moves what rests on these relations: the most that this batch needs on the way to it."""
+    """Returns how a program updates what depends on these relations: the most expensive way that this batch needs."""
     way: Strategy = "delta"
     for r in relations:
         match r:

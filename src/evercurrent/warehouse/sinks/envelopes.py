@@ -80,7 +80,7 @@ def text(content: Any) -> bytes:
 
 @dataclass(frozen=True)
 class Envelopes:
-    """Writes the changes of a view as messages. `key`: where the columns stand by which its rows are told apart."""
+    """Writes the changes of a view as messages. `key`: the positions of the columns that identify its rows."""
 
     view: str
     fields: Sequence[Member]

@@ -25,7 +25,7 @@ from evercurrent.warehouse.sinks.envelopes import Envelopes, Message
 from evercurrent.warehouse.sinks.positions import SUFFIX, position_message, read_position
 
 TRANSACTION_MESSAGES = 10_000
-"""Versions are sent together, as long as they have at most so many messages."""
+"""Versions are sent together, as long as they have at most this number of messages."""
 ATTEMPTS = 5
 """How often a commit that Kafka asks to repeat is repeated."""
 

@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from evercurrent.engine.spark.doors.door import DESCRIPTION
 
 PATIENCE_MS = 500
-"""So long Spark may take to say which jobs it has begun."""
+"""The longest wait for Spark to say which jobs it has begun."""
 UNKNOWN_BYTES = 1 << 60
 """Spark says that a table of which it knows nothing is larger than this."""
 

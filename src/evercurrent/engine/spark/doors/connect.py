@@ -33,7 +33,7 @@ UNITS = {
 }
 SIZE = re.compile(r"sizeInBytes=([\d.E+]+) ([KMGTPE]?i?B)")
 ASKED_ROWS = 1 << 16
-"""A frame of so many rows has a partition for each task that runs at a time."""
+"""A frame of this number of rows has a partition for each task that runs at a time."""
 
 
 def is_connect(session: Any) -> bool:

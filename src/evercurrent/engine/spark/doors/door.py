@@ -54,12 +54,12 @@ class Door(Protocol):
         """Count the jobs that this thread starts from here on."""
 
     def count_jobs(self) -> int:
-        """How many there were so far; 0 if it cannot be told."""
+        """How many there were so far; 0 if it is not known."""
 
     def end_counting(self) -> None: ...
 
     def tasks(self) -> tuple[int, int] | None:
-        """Finished tasks and all tasks of what is running; None if nothing is, or if it cannot be told."""
+        """Finished tasks and all tasks of what is running; None if nothing is, or if it is not known."""
 
     def is_scan(self, frame: DataFrame) -> bool:
         """Whether a frame does nothing but read files of known size."""

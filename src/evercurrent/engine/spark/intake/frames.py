@@ -41,11 +41,11 @@ from evercurrent.errors import QueryError
 from evercurrent.frontend.sql.spark_text import quote_name
 
 SMALL_SCAN = 256 << 20
-"""Of files with more bytes than this it is not asked whether they have few rows."""
+"""The rows of files with more bytes than this are not counted: they are not few."""
 MEASURED_ROWS = 2_000
-"""So many rows are not measured, if their files are small."""
+"""Up to this number of rows are not measured, if their files are small."""
 FIXED_WIDTH = 16
-"""So many bytes a number takes, at most."""
+"""The most bytes that a number takes."""
 
 
 def is_frame(value: Any) -> bool:
@@ -232,7 +232,7 @@ def write_consolidated(
 # --- frames that are read as they are ----------------------------------------------------------------------
 
 PART_BYTES = 64 << 20
-"""So many bytes of a source become one file."""
+"""The number of bytes of a source that become one file."""
 
 
 def is_scan(frame: DataFrame) -> bool:

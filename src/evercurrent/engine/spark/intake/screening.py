@@ -24,7 +24,7 @@ from evercurrent.engine.spark.translate.types import spark_type
 from evercurrent.errors import QueryError
 
 MOST = 100_000
-"""So many misfits may be set aside; more say that the feed is of another table."""
+"""The most misfits that may be set aside; if there are more, the feed is probably that of another table."""
 
 
 def screen(

@@ -19,7 +19,7 @@ from evercurrent.engine.spark.storage.segments import JobContext
 from evercurrent.engine.spark.storage.store_names import StoreName
 
 PARTS = 32
-"""So many segments of earlier rounds are read one by one; more are added up first."""
+"""The most segments of earlier iterations that are read one by one; more are added up first."""
 
 
 @dataclass

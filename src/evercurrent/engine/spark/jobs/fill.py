@@ -35,7 +35,7 @@ from evercurrent.engine.spark.storage.stored_state import Contents, union
 from evercurrent.term.walk import columns_of
 
 SAMPLE = 32_768
-"""So many rows are looked at to see how many will be left of all when equal ones are added up."""
+"""The size of the sample that shows how many rows are left when equal ones are added up."""
 
 
 class FillTransaction(JobTransaction):
@@ -212,8 +212,8 @@ class FillTransaction(JobTransaction):
 
 
 def mostly_distinct(sample: DataFrame, keys: Sequence[str], rows: float) -> bool:
-    """Whether rows hardly become fewer when those with equal keys are added up: all that becomes of so many, by what becomes
-    of `SAMPLE` of them. Where next to nothing does, they are few in any case.
+    """Whether rows hardly become fewer when those with equal keys are added up: an estimate for `rows` rows, from what remains
+    of a sample of `SAMPLE` of them. If next to nothing remains, they are few in any case.
 
     Law. Of n rows of D kinds, n much less than D, about n * n / 2D are of a kind that was there before. Rows that lie
     together may be more alike than others: then D is taken for smaller than it is.

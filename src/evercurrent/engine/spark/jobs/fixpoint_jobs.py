@@ -30,7 +30,7 @@ RunRules = Callable[[list[Segment]], list[Segment]]
 """Runs the rules of the recursion over the rows that leave and enter; returns the derivations that change, in files."""
 
 JOB_ROUNDS = 1_000
-"""So many rounds a recursion may take by jobs if it has no limit of its own."""
+"""The most iterations that a recursion may take by jobs, if it has no limit of its own."""
 
 
 def derivations(frame: DataFrame, loop: Loop) -> DataFrame:

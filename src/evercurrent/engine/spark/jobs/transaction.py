@@ -73,7 +73,7 @@ class JobTransaction:
         beginning: bool = False,
         held: frozenset[str] = frozenset(),
     ) -> None:
-        self.held = held  # keyed relations that do not move
+        self.held = held  # keyed relations that are not updated
         self.program = program
         self.context = context
         self.beginning = beginning

@@ -59,7 +59,7 @@ class DriverTransaction:
         held: frozenset[str] = frozenset(),
     ) -> None:
         self.program = program
-        self.held = held  # keyed relations that do not move
+        self.held = held  # keyed relations that are not updated
         self.folder = folder
         self.reader = reader
         self.beginning = beginning
@@ -133,7 +133,7 @@ class DriverTransaction:
         self.run_all(relation.name, rows, read)
 
     def recur(self, fixpoint: Fixpoint) -> None:
-        """Move the relations of a loop together, until no change is left."""
+        """Updates the relations of a loop together, until no change is left."""
         given = [self.derivations(scratch_store(loop.body, "outside")) for loop in fixpoint.loops]
         inside = [self.derivations(loop.body) for loop in fixpoint.loops]
         if not any(given) and not any(inside):

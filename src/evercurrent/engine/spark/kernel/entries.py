@@ -92,7 +92,7 @@ class Entries:
             for row, w in counts.items():
                 if w:
                     self.bags_new[i].setdefault(row[: self.width], {})[row[self.width :]] = w
-        # Entries of which only a bag has moved are touched too.
+        # Entries of which only a bag has changed are touched too.
         moved = {key for bags in self.bags_new.values() for key in bags} - {e[: self.width] for e in self.new}
         if moved:
             for entries in self.fetch(tuple(self.members[: self.width]), moved).values():
@@ -148,7 +148,7 @@ class Entries:
         return index
 
     def add_up(self, rows: Iterable[Row]) -> dict[Row, Totals]:
-        """Rows of segments, added up: an entry may stand in several."""
+        """Rows of segments, added up: an entry may be in several."""
         width = len(self.types)
         found: dict[Row, Totals] = {}
         for row in rows:

@@ -32,7 +32,7 @@ from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.term.nodes import Column
 
 MOST_SEEN = 200_000
-"""So many values of copies are looked at to find a cut."""
+"""The most values of copies that are read to find a cut."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 YOUNG = 500_000
-"""So many new objects call the collector. Functions of users may make cycles, so it is called at some time."""
+"""The collector runs after this number of new objects. Users' functions may make cycles, so it must run at some time."""
 
 
 class _Collector:

@@ -22,7 +22,7 @@ from evercurrent.term.emit.writer import Namespace, Writer
 from evercurrent.term.function_table import NAMES
 
 KEPT = 2_000
-"""So many pieces stay compiled, oldest out first."""
+"""The most pieces that stay compiled; the oldest are dropped first."""
 
 T = TypeVar("T")
 

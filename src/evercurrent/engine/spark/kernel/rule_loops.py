@@ -46,7 +46,7 @@ class Part:
 def loops(rule: Rule, names: Sequence[str], shapes: Mapping[str, Shape], adding: bool) -> list[Part]:
     """The parts of a rule over rows of these columns and the weight; compiled once.
 
-    With `adding`, what comes out is added up in a dictionary (unless it goes into a state); else it is listed.
+    With `adding`, the results are added up in a dictionary (unless they are added to a state); otherwise they are listed.
     """
     states = {s.state: shapes[s.state] for s in rule.steps if isinstance(s, Lookup)}
     if rule.into in shapes:

@@ -40,7 +40,7 @@ from evercurrent.engine.spark.translate.zeros import one_zero
 from evercurrent.frontend.sql.spark_text import quote_name
 
 COLLECTED_ROWS = 100_000
-"""Results of at most so many rows are compared by the driver, in Arrow's hands."""
+"""Results of at most this number of rows are compared by the driver, as Arrow tables."""
 
 REFUSALS = (AnalysisException, ParseException, Py4JJavaError, *FAILURES)
 """What Spark raises where it does not know a query, where its planner fails, or where a row makes it fail."""

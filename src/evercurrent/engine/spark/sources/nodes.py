@@ -21,7 +21,7 @@ Kept = Literal["copy", "reference"]
 """Whether the rows of a source are in the warehouse too, or are read where they are, at the version that was reached."""
 
 Cursor = Mapping[str, Any]
-"""How far we have looked: kept in every version as JSON, and of a shape that only its format knows."""
+"""How far a source was read: kept in every version as JSON, in a form that only its format knows."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,17 @@ class File:
 
 @dataclass(frozen=True)
 class Change:
-    """What came and what went, how far we have looked, and how we found out. `whole`: all rows there, by reference."""
+    """The change of a source, the new cursor, and how the change was found. `whole`: all rows there, by reference."""
 
     cursor: Cursor
     reason: str
     segment: Segment = EMPTY
     whole: Segment | None = None
-    lost: bool = False  # what was there before is not told any more: what depends on it is filled again
+    lost: bool = False  # the rows before are no longer known: what depends on them is filled again
 
 
 class LostHistoryError(StorageError):
-    """A source no longer tells the version that was reached."""
+    """A source can no longer be read at the version that was reached."""
 
 
 def way_out(source: Source) -> str:

@@ -28,7 +28,7 @@ from evercurrent.engine.spark.storage.store_names import scratch_store
 from evercurrent.errors import EvercurrentError, StorageError
 
 DRIVER_BYTES = 16 << 20
-"""Files of at most so many bytes are read by the driver."""
+"""Files of at most this number of bytes are read by the driver."""
 
 
 @dataclass(frozen=True)

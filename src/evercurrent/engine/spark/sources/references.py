@@ -6,7 +6,7 @@ that version: fills, queries, `why`, `verify`, a recomputation, an earlier versi
     version 12 of the warehouse      orders: delta /lake/orders at version 7
     version 13, after a refresh      orders: delta /lake/orders at version 9; version 12 still reads version 7
 
-Law. As long as the source tells its past, the rows of an origin never change. Where it no longer does, reading raises a
+Law. As long as the source can be read at that version, the rows of an origin never change. When it cannot, reading raises a
 `StorageError` that says what to do; it never returns other rows.
 """
 
@@ -33,9 +33,9 @@ from evercurrent.engine.spark.storage.lookup import Wanted, only
 from evercurrent.errors import StorageError
 
 HELD_BYTES = 64 << 20
-"""The driver reads the files of an origin itself if they have at most so many bytes."""
+"""The driver reads the files of an origin itself if they have at most this number of bytes."""
 LISTED_KEYS = 1_000
-"""So many wanted keys are written into the filter of a job; more are joined."""
+"""The most wanted keys that are written into the filter of a job; more are joined."""
 KNOWN = 64
 
 

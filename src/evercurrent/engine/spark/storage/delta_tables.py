@@ -50,15 +50,15 @@ from evercurrent.engine.spark.translate.delta_types import (
 from evercurrent.engine.spark.translate.types import internal, plain
 
 MANY_FILES = 40
-"""From here on small files are merged,"""
+"""Small files are merged if there are more than this number of them,"""
 MERGED_BYTES = 64 << 20
-"""as long as all of them have at most so many bytes."""
+"""and together they have at most this number of bytes."""
 REWRITTEN_BYTES = 256 << 20
-"""Files with deleted rows are rewritten by the driver if they have at most so many bytes."""
+"""Files with deleted rows are rewritten by the driver if they have at most this number of bytes."""
 FILE_ROWS = 1_000_000
-"""So many rows the executors write into one file."""
+"""The number of rows that the executors write into one file."""
 TEXT_BOUND = 32
-"""Of a text so many characters are a bound in the log."""
+"""The number of characters of a text that are its bound in the log."""
 
 
 @dataclass(frozen=True)

@@ -44,9 +44,9 @@ from evercurrent.engine.spark.translate.arrow_columns import UNITS, view_as
 H = "h"
 SEED = 42
 FLAGS = 62
-"""So many columns have their NULLs said by one number."""
+"""The number of columns whose NULLs fit into one number."""
 LONG_DIGITS = 18
-"""Decimals of so many digits are hashed as integers of 64 bits, longer ones as bytes."""
+"""Decimals of up to this number of digits are hashed as integers of 64 bits, longer ones as bytes."""
 
 P1 = numpy.uint64(0x9E3779B185EBCA87)
 P2 = numpy.uint64(0xC2B2AE3D27D4EB4F)

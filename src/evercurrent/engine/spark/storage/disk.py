@@ -147,7 +147,7 @@ class Disk:
         return self.marks(path) is not None
 
     def renew(self, path: Path, seconds: float) -> bool:
-        """Make a file young that was last changed longer ago than so many seconds; returns whether it is there."""
+        """Sets the time of a file to now if it was last changed more than `seconds` ago; returns whether the file is there."""
         marks = self.marks(path)
         if marks is not None and marks[1] < (time.time() - seconds) * 1e9:
             with self.name_errors("written", path):

@@ -34,7 +34,7 @@ from evercurrent.engine.spark.translate.types import arrow_schema, plain
 CACHE_BYTES = 256 * 1024 * 1024
 CACHE_ROWS = 300_000
 BATCH_BYTES = 512 * 1024 * 1024
-"""So many bytes of entries, as Arrow has them, may become Python values in one transaction; those take about four times as much."""
+"""The most bytes of entries, in Arrow's form, that may become Python values in one transaction; those take about four times as much."""
 FOOTERS = 5_000
 STRAYS = 5_000
 """More rows than this that come along with the asked ones are left out before they become Python values."""

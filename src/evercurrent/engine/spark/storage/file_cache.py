@@ -30,11 +30,11 @@ import xxhash
 from evercurrent.engine.spark.storage.checksums import BLOCK, Checked, Sums
 
 CHUNK = 16
-"""So many blocks are fetched together: a request takes longer than they do."""
+"""The number of blocks that are fetched together: a request takes longer than they do."""
 NEAR = 4
 """Chunks that are at most so far apart are fetched by one request, with what lies between them."""
 MOST_BYTES = 10 << 30
-"""So many bytes are kept, unless the program or the environment says otherwise."""
+"""The most bytes that are kept, unless the program or the environment says otherwise."""
 BYTES_VARIABLE = "EVERCURRENT_CACHE_BYTES"
 
 

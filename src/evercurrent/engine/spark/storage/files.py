@@ -51,7 +51,7 @@ ROW_GROUP = 8_192
 SCANNED_GROUP = 32_768
 """The same in files that executors write. Those are large and are scanned: a scan of row groups of 8,192 takes twice as long."""
 SMALL_FILE = 1024 * 1024
-"""A file of at most so many bytes is read whole, once, and stays in memory; a larger one that is sorted has a mapped copy,"""
+"""A file of at most this number of bytes is read whole, once, and stays in memory; a larger one that is sorted has a mapped copy,"""
 SMALL_FILE_ROWS = 65_536
 """as has one of more rows than this: keys that follow on each other take hardly any bytes, and time all the same."""
 

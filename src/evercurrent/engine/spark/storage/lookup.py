@@ -30,7 +30,7 @@ from evercurrent.engine.spark.storage.checksums import Checked
 from evercurrent.engine.spark.storage.mapped_copy import Copy, Places, expand_ranges, numbers
 
 AT_ONCE = 1024
-"""So many row groups are read before what is not asked for is dropped again."""
+"""The number of row groups that are read before rows that were not asked for are dropped."""
 
 
 @dataclass(frozen=True)

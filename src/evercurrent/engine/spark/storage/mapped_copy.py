@@ -53,7 +53,7 @@ SUFFIX = ".map"
 UNFINISHED = SUFFIX + DRAFT
 FACTS = b"evercurrent"
 SAMPLE = 10_000
-"""Of so many strings it is seen whether there are few."""
+"""The number of strings that are looked at to see whether there are few distinct ones."""
 PAGE = 4096
 MAGIC = b"EVERMAP2"
 OLD_MAGIC = b"ARROW1"

@@ -88,7 +88,7 @@ def disk_of_task(reach: Reach) -> ObjectDisk:
 
 
 class ObjectDisk(Disk):
-    """Files by address, in an object store. `requests`, `bytes_in` and `bytes_out` count what was asked and moved."""
+    """Files by address, in an object store. `requests`, `bytes_in` and `bytes_out` count requests and transferred bytes."""
 
     remote = True
 

@@ -26,7 +26,7 @@ from evercurrent.engine.spark.translate.types import arrow_schema
 
 WRITTEN = "name string, rows bigint, size bigint, digest string"
 PART_BYTES = 256 << 20
-"""A file that a task writes has about so many bytes, at most."""
+"""The most bytes of a file that a task writes, roughly."""
 
 
 class Part(NamedTuple):

@@ -43,17 +43,17 @@ Sorter = Callable[[StoreName, DataFrame, bool], Segment | None]
 LARGE_ROWS = 300_000
 """From here on results are written by the executors."""
 SORTED_ROWS = 1_000_000
-"""So many rows that the executors have written are sorted by the driver,"""
+"""Rows that the executors have written are sorted by the driver if there are at most this number,"""
 HELD_BYTES = 256 << 20
 """unless they take more bytes than this in its memory."""
 COLLECTED_BYTES = 64 << 20
-"""A result that takes at most so many bytes is collected by the driver at once."""
+"""A result of at most this number of bytes is collected by the driver at once."""
 TEXT_WIDTH = 1024
-"""So many bytes a text, or a collection, is taken to have where its length is not known."""
+"""The assumed number of bytes of a text or a collection whose length is not known."""
 FILE_ROWS = 2_000_000
-"""So many rows the executors write into one file."""
+"""The number of rows that the executors write into one file."""
 BROADCAST_ROWS = 200_000
-"""A delta of at most so many rows is sent whole to every executor, through the driver,"""
+"""A delta of at most this number of rows is sent whole to every executor, through the driver,"""
 BROADCAST_BYTES = 32 << 20
 """unless its files are larger than this."""
 CHECKED_BYTES = 1 << 30
@@ -345,7 +345,7 @@ def union_of(frames: Sequence[DataFrame]) -> DataFrame:
 
 
 def is_small(schema: StructType, rows: float) -> bool:
-    """Whether so many rows can be collected."""
+    """Whether `rows` rows can be collected."""
     return rows * row_width(schema) <= COLLECTED_BYTES
 
 

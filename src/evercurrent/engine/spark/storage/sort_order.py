@@ -105,7 +105,7 @@ def find_stored_order(shape: Shape, first: Sequence[str]) -> Order:
 # --- ranges of keys ----------------------------------------------------------------------------------------
 
 LONGEST = 64
-"""Texts of more characters than this are not told of a file."""
+"""Texts of more characters than this are not recorded for a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class KeyRange:
 
 
 def ranges_of_json(value: Any, files: int) -> tuple[KeyRange | None, ...]:
-    """The ranges of so many files, as a version says them; none where it does not."""
+    """Returns the ranges of `files` files, as a version records them; an empty tuple if it does not."""
     if value is None:
         return ()
     if not isinstance(value, list) or len(value) != files:
@@ -142,7 +142,7 @@ def ranges_of_json(value: Any, files: int) -> tuple[KeyRange | None, ...]:
 
 
 def range_of(column: pyarrow.ChunkedArray) -> KeyRange | None:
-    """The range of a column; None if it has no values, or such as are not told."""
+    """Returns the range of a column; None if it has no values, or values that are not recorded."""
     kind = column.type
     numbers = pyarrow.types.is_integer(kind) or pyarrow.types.is_decimal(kind)
     if not (numbers or pyarrow.types.is_date32(kind) or pyarrow.types.is_string(kind)):

@@ -21,7 +21,7 @@ from evercurrent.engine.spark.storage.files import Expected, Folder, Segment
 from evercurrent.engine.spark.storage.store_names import StoreName
 
 READERS = 4
-"""So many warehouses a worker keeps readers of."""
+"""The most warehouses of which a worker keeps readers."""
 
 
 @dataclass(frozen=True)

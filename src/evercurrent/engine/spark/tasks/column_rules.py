@@ -40,7 +40,7 @@ from evercurrent.engine.spark.translate.types import arrow_schema
 from evercurrent.term.nodes import Column, Literal, Term
 
 HELD_ROWS = 400_000
-"""A state of at most so many entries is read whole, once for all slices of a worker."""
+"""A state of at most this number of entries is read whole, once for all slices of a worker."""
 MOST_ROWS = 4_000_000
 """More entries than this are not held as columns for one lookup,"""
 MOST_BYTES = 512 << 20

@@ -33,11 +33,11 @@ from evercurrent.engine.spark.translate.arrow_columns import arrow_to_rows, rows
 from evercurrent.engine.spark.translate.types import arrow_schema
 
 HERE_ROWS = 300_000
-"""Pieces of at most so many rows are merged in this process,"""
+"""Pieces are merged in this process if they have at most this number of rows,"""
 HERE_BYTES = 64 << 20
-"""and of at most so many bytes."""
+"""and at most this number of bytes."""
 RANGE_ROWS = 1_000_000
-"""So many rows one task merges, about."""
+"""The number of rows that one task merges, roughly."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def merge(runner: Runner, target: Target, pieces: Sequence[Piece], here_rows: in
 
 
 def ranges(pieces: Sequence[Piece], number: int) -> list[Range]:
-    """About so many ranges with about as many rows in each.
+    """Returns about `number` ranges, with about as many rows in each.
 
     >>> pieces = [Piece("s", "a", 10, 1, ("k",), ((1,), (4,), (7,))), Piece("s", "b", 10, 1, ("k",), ((2,), (4,)))]
     >>> [(r.low, r.high) for r in ranges(pieces, 2)]

@@ -26,7 +26,7 @@ from evercurrent.engine.spark.storage.store_names import StoreName
 PIECE_GROUP = 65_536
 """Rows in a row group of a piece."""
 SAMPLES = 64
-"""So many keys of a piece are returned to the driver, which cuts ranges by them."""
+"""The number of keys of a piece that are returned to the driver, which derives ranges from them."""
 
 Key = tuple[Any, ...]
 """The values of a row in the columns of an order."""
@@ -56,7 +56,7 @@ class Piece:
 
 
 def slices(reader: EntryReader, segments: Sequence[Segment], most: int) -> list[Slice]:
-    """The rows of segments in parts of about so many rows."""
+    """Returns the rows of segments, in slices of about `most` rows."""
     result: list[Slice] = []
     open_parts: list[tuple[str, int, int]] = []
     rows = 0

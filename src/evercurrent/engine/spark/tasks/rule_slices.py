@@ -33,7 +33,7 @@ from evercurrent.engine.spark.translate.types import arrow_schema
 from evercurrent.term.nodes import Column
 
 FEWEST = 1_000
-"""So few rows are not halved again: what they find is held, however much it is."""
+"""A slice of fewer rows is not halved again: what it finds is held, however much it is."""
 
 Tables = Iterator[tuple[StoreName, pyarrow.Table]]
 

@@ -37,7 +37,7 @@ dumps: Callable[[Any], bytes] = cloudpickle.dumps
 
 RESULT = "place bigint, made binary"
 TASK_ENTRIES = 3_000_000
-"""So many entries one task may hold as Python values at a time."""
+"""The most entries that one task may hold as Python values at a time."""
 
 
 class Unserved(Exception):

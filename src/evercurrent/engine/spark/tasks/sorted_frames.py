@@ -29,9 +29,9 @@ from evercurrent.engine.spark.tasks.runner import RESULT, Runner, Unserved, dump
 from evercurrent.engine.spark.translate.types import arrow_schema
 
 PIECE_ROWS = 1_000_000
-"""So many rows of a frame become one piece, at most,"""
+"""The most rows of a frame that become one piece,"""
 PIECE_BYTES = 128 << 20
-"""of at most so many bytes."""
+"""and the most bytes."""
 SENT = (
     spark.BooleanType,
     spark.ByteType,

@@ -45,7 +45,7 @@ from evercurrent.engine.spark.tasks.runner import TASK_ENTRIES, Runner
 from evercurrent.term.nodes import Column
 
 SLICE_ROWS = 250_000
-"""So many rows of a delta one task takes, about."""
+"""The number of rows of a delta that one task takes, roughly."""
 OPEN_PIECES = 32
 """More pieces of a state than this are merged before rules look them up."""
 
@@ -72,8 +72,8 @@ class TaskTransaction:
         self.program = program
         self.runner = runner
         self.stores = stores
-        self.held = held  # keyed relations that do not move
-        self.here_rows = here_rows  # so many rows are worked on in this process
+        self.held = held  # keyed relations that are not updated
+        self.here_rows = here_rows  # the most rows that are processed in this process
         self.slice_rows = slice_rows
         self.columnar = columnar
         self.reader = runner.reader

@@ -136,7 +136,7 @@ def ring(name: str, args: Columns, call: Call) -> Column:
 OPERATORS["plus"] = lambda a, b: a + b
 
 SMALL_SCALE = 6
-"""Spark keeps at least so many fractional digits of a product that is too wide."""
+"""Spark keeps at least this number of fractional digits of a product that is too wide."""
 
 
 def product(args: Columns, types: tuple[Type, ...]) -> Column:

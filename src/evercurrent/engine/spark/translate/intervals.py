@@ -26,7 +26,7 @@ def micros(c: Column) -> Column:
 
 
 def interval(c: Column) -> Column:
-    """The interval of so many microseconds."""
+    """Returns the interval of a number of microseconds."""
     whole = c.cast("bigint")
     days = F.floor(whole / F.lit(DAY).cast("decimal(20,0)")).cast("int")
     rest = (whole - days.cast("bigint") * F.lit(DAY)).cast("decimal(18,0)")

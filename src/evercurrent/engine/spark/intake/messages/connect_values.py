@@ -6,7 +6,7 @@
     DECIMAL    "A+g=", with ...connect.data.Decimal, scale 2   10.00
     BINARY     "AQI="                                          the bytes 1, 2
 
-A message with a schema says by a name what its numbers and texts stand for. Without one, what cannot be told is refused and the
+A message with a schema says by a name what its numbers and texts stand for. Without one, ambiguous values are refused and the
 message of the error names the option that says it: nothing is guessed.
 """
 

@@ -31,7 +31,7 @@ FEED = "delta.enableChangeDataFeed"
 CONFIGURATION: dict[str, str | None] = {FEED: "true"}
 APPLICATION = "evercurrent"
 CHECKPOINT = 100
-"""After so many versions the log is summarised, so that readers need not read it from the beginning."""
+"""The log is summarised every time it has grown by this number of versions, so that readers need not begin at the first one."""
 
 Kinds = Sequence[tuple[Row, str]]
 """Rows of a change feed, with what each says."""

@@ -29,7 +29,7 @@ from evercurrent.engine.spark.storage.snapshots import (
 from evercurrent.errors import StorageError
 
 WHOLE = 16 << 10
-"""A snapshot of at most so many bytes is written whole."""
+"""A snapshot of at most this number of bytes is written whole."""
 NAME = re.compile(r"[0-9]{20}-[0-9a-f]{32}\.json")
 PARTS = ("definitions", "sources", "cold", "factors")
 
