@@ -1,4 +1,4 @@
-"""Functions that the command line hands over to a warehouse, by the words of the person who typed them.
+"""Functions that the command line hands over to a warehouse, by the names that were typed.
 
     rules            all functions and classes at the top level of the module
     rules:score      one of them

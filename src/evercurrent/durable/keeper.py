@@ -181,7 +181,7 @@ class FileKeeper:
         self.file.set_state("definitions", self.defined + 1)
 
     def _list_definitions(self, catalog: Catalog) -> dict[tuple[str, str], Definition]:
-        """Returns the definitions of a catalog; views without a name live as long as who holds them."""
+        """Returns the definitions of a catalog; views without a name live as long as their holders, and are left out."""
         for view in catalog.views.values():
             if view.language == "python" and not view.name.startswith(HIDDEN):
                 self.known.add(*functions_in(view.query))

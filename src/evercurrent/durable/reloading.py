@@ -80,7 +80,7 @@ def _read_again(keeper: FileKeeper, stage: Stage) -> FileKeeper:
 
 @dataclass
 class _Reading:
-    """A session that becomes what was read into a new one. It is finished by whoever takes the lock next, if it is interrupted."""
+    """Replaces the content of a session by what was read. If it is interrupted, the next holder of the lock finishes it."""
 
     session: Session
     fresh: Session

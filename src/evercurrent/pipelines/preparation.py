@@ -43,7 +43,7 @@ class Options:
 
 @dataclass
 class Run:
-    """A run while it goes on."""
+    """A run in progress."""
 
     spark: Any
     spec: Spec

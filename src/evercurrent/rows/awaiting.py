@@ -48,7 +48,7 @@ def too_slow(name: str, waiting: int) -> LimitError:
 
 
 class AsyncCallback:
-    """A coroutine function as a subscriber: its calls are awaited one after another, on the loop of who subscribed."""
+    """A coroutine function as a subscriber: its calls are awaited one after another, on the loop on which it subscribed."""
 
     def __init__(self, function: Callable[[Change], Coroutine[Any, Any, object]], name: str) -> None:
         self.function = function

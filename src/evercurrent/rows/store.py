@@ -252,7 +252,7 @@ class Store:
         return Pending(self)
 
     def may_refer(self, reference: ForeignKey) -> bool:
-        """Whether rows must be taken to refer to every parent, because who refers to what is not counted here."""
+        """Whether rows must be assumed to refer to every parent, because references are not counted here."""
         return False
 
     def __iter__(self) -> Iterator[Row]:

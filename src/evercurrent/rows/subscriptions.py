@@ -214,7 +214,7 @@ class Subscribers:
         return bool(self._first)
 
     def before(self, changes: dict[str, Change]) -> None:
-        """Ask everyone who wants to be asked before the commit; whatever they raise goes to the caller."""
+        """Calls the subscribers before the commit; what they raise is raised here."""
         for subscription in self._first:
             change = changes.get(subscription.name)
             if change is not None and subscription.active:
@@ -230,7 +230,7 @@ class Subscribers:
             self._queue.append(notices)
 
     def after(self, changes: dict[str, Change]) -> list[str]:
-        """Notifies everyone who wants to be notified after the commit; returns what they have raised."""
+        """Calls the subscribers after the commit; returns what they have raised."""
         self.announce(self.notices(changes))
         return self.deliver()
 

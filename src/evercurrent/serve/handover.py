@@ -62,7 +62,7 @@ class Followed:
             pass
 
     async def hand_over(self, transport: Any) -> None:
-        """Writes what the client has not seen; once it has taken everything, the relay goes on from there."""
+        """Writes what the client has not seen; once it has taken everything, the relay continues from there."""
         look = 0.02
         while not transport.is_closing():
             if transport.get_write_buffer_size():

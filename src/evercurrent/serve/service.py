@@ -118,7 +118,7 @@ class Service:
         return min(known, key=len, default=())
 
     def log(self, kind: str, name: str, loop: asyncio.AbstractEventLoop) -> ChangeLog:
-        """The log of a relation's changes; opened for the first who follows it, and kept from then on."""
+        """Returns the log of a relation's changes; opened for the first follower, and kept from then on."""
         relation = self.relation(kind, name)
         with self._lock:
             key = (kind, name.lower())

@@ -1,4 +1,4 @@
-"""Query objects of Python in a database inside this process: who answers them, and views that stay current.
+"""Query objects of Python in a database inside this process: how they are answered, and views that stay current.
 
 A query object stores nothing. Its rows are stored by a named view, until it is dropped; by `materialize()`, while its result is
 referenced; by `subscribe()`, until it is cancelled, and then only what its changes need.

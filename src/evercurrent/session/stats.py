@@ -57,7 +57,7 @@ class Stats:
         return sum(s.bytes for s in self.sizes)
 
     def of(self, view: str) -> tuple[Size, ...]:
-        """What a view rests on."""
+        """Returns what a view depends on."""
         return tuple(s for s in self.sizes if view in s.views)
 
     def __str__(self) -> str:

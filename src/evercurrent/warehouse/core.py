@@ -1,4 +1,4 @@
-"""What changes of an open warehouse: the present version, who holds the lock, who subscribes, what is not committed yet.
+"""What changes in an open warehouse: the present version, the holder of the lock, the subscribers, pending changes.
 
     with core.lock:                     nobody else is inside
         core.present                    the version that this driver is at: a value (`version`)
@@ -161,7 +161,7 @@ class Core:
 
     @contextmanager
     def previewing(self, snapshot: Snapshot) -> Iterator[None]:
-        """Shows what is about to be committed to those who read inside; nothing can be changed meanwhile."""
+        """Lets readers inside see the version that is about to be committed; nothing can be changed meanwhile."""
         self._before_preview = self.present
         try:
             self.present, self.committing = self.present.with_snapshot(self.version, snapshot), True

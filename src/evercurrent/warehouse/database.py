@@ -135,7 +135,7 @@ class Warehouse(PythonFace, StatementFace, DataFace, StoredFace, StreamFace):
 
     @property
     def read_only(self) -> bool:
-        """Whether it can only be read: never, on Spark; who commits second is refused."""
+        """Whether it can only be read: never, on Spark; of two drivers that commit, the second is refused."""
         return False
 
     def backup(self, path: str | os.PathLike[str]) -> None:

@@ -174,7 +174,7 @@ class Engine:
         return outcome, Report("spark", reason, rows, context.read_bytes, context.jobs, seconds)
 
     def close(self) -> None:
-        """End the use of the private session; that of the user goes on."""
+        """Ends the use of the private session; the user's session stays open."""
         if self.session is not None:
             door_of(self.session).close_session()
 
@@ -283,7 +283,7 @@ class Engine:
         return segment
 
     def rows(self, store: Store, types: Sequence[Type]) -> list[tuple[Row, int]]:
-        """The rows of a store, consolidated, in the driver's hands."""
+        """Returns the rows of a store, consolidated, on the driver."""
         self.reader.allow(max(store.rows, 1), sys.maxsize)
         return self.sums(self.reader.rows(store, row_schema(types), types))
 

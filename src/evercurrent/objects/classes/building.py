@@ -147,7 +147,7 @@ def _build_owned_class(space: Registry, kind: Kind, f: Field) -> type:
 
 
 def _build_closed_collection(owned: type) -> type:
-    """The same collection of an object that is gone: every change asks the owner first, who refuses."""
+    """The same collection of a deleted object: every change asks the owner first, which refuses."""
     base = owned.__bases__[0]
     own = ("add", "remove", "append", "insert_element", "remove_element")
     slow = {name: vars(base)[name] for name in own if name in vars(base)}

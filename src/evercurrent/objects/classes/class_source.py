@@ -322,6 +322,6 @@ def _keys(kind: Kind, local: Mapping[int, str]) -> tuple[list[str], list[str]]:
 
 
 def source(kind: Kind, traits: Traits, fields: Sequence[Field]) -> str:
-    """Everything that depends on who reads the objects."""
+    """Everything that depends on the readers of the objects."""
     setters = [setter_source(kind, f, traits) for f in fields if not f.many]
     return constructor_source(kind, traits) + constructor_source(kind, traits, True) + "".join(setters)

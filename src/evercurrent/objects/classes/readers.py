@@ -1,4 +1,4 @@
-"""Who reads the tables of classes: which columns the program uses, and who must be notified of a change.
+"""The readers of the tables of classes: which columns the program uses, and which functions a change must call.
 
 Readers(session).columns      {"employees": frozenset({1, 3})}
 """

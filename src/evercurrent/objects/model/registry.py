@@ -79,7 +79,7 @@ class Registry(ABC):
 
     @abstractmethod
     def prepare_deleting(self, kind: Kind) -> None:
-        """Makes sure that whoever refers to objects of this kind can be found."""
+        """Makes sure that the referrers of objects of this kind can be found."""
 
     @abstractmethod
     def rows(self, table: str) -> ZSet:

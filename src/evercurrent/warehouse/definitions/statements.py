@@ -48,7 +48,7 @@ from evercurrent.warehouse.queries import answer
 
 
 def can_be_drafted(core: Core, statement: Statement) -> bool:
-    """Whether a statement can be one version with other definitions: who replaces a table looks at the rows that refer to it."""
+    """Whether a statement can be one version with other definitions: replacing a table needs the rows that refer to it."""
     match statement:
         case CreateTable(table):
             return core.catalog.relation(table.name) is None

@@ -49,7 +49,7 @@ def blame_batch(
 
 
 def _find_computed_views(version: Version, error: EvaluationError) -> set[str] | None:
-    """The views that rest on what was being computed, without those that only read one of the others."""
+    """Returns the views that depend on what was being computed, without those that only read one of the others."""
     parts = version.outlook.parts
     found = {name for name, part in parts.items() if error.relations & part.names}
     lowest = set()

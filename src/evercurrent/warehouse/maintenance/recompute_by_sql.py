@@ -71,7 +71,7 @@ def create_by_sql(
 def compute_by_sql(
     engine: Engine, outlook: Outlook, name: str, stores: Mapping[StoreName, Store], known: Collection[str]
 ) -> tuple[Segment, Report] | None:
-    """What Spark's SQL makes of one view, as the change of the rows in its store; None if Spark cannot.
+    """Returns the change of the rows in a view's store to what Spark's SQL computes; None if Spark cannot.
 
     `stores` hold the tables, and the rows of the views that are `known`.
     """

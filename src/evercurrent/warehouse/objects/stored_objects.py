@@ -324,7 +324,7 @@ class StoredSpace(ClassSpace):
             self.version = self.core.version
 
     def clear_references(self, work: Work, thing: Object) -> None:
-        """Find who refers to an object by an attribute, in the stores and among the handles, and clear it."""
+        """Finds the objects that refer to an object by an attribute, in the stores and among the handles, and clears the attribute."""
         for kind in list(self.kinds.values()):
             for f in kind.fields:
                 if f.refers:

@@ -74,7 +74,7 @@ EXPLODED = 4
 FILTERED = 0.5
 """The share of rows that is taken to satisfy a condition."""
 MOST_FAN = 64.0
-"""More entries under a key are not believed: those who ask may be few of many."""
+"""Estimates of more entries under a key are cut to this: the keys that are looked up may be a few out of many."""
 UNKNOWN_FAN = 4.0
 """Entries that a key is taken to find where nothing is known of the rows that ask."""
 

@@ -108,7 +108,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class ViewPart:
-    """What a view rests on."""
+    """Returns what a view depends on."""
 
     under: frozenset[str]  # lower-cased names of tables
     part: Lineage

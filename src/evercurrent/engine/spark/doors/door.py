@@ -1,4 +1,4 @@
-"""What is asked of a session beside frames and SQL, and who answers.
+"""What is asked of a session beside frames and SQL, and which class answers.
 
 A session in this process has a context and a JVM (`_jvm`, `_jdf`, `sparkContext`); one of Spark Connect has neither, only a server
 that it talks to. Nothing but the files beside this one knows the difference.

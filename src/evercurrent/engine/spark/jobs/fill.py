@@ -79,7 +79,7 @@ class FillTransaction(JobTransaction):
                 self.sample(rule, flow)
 
     def sample(self, rule: Rule, flow: Flow) -> None:
-        """Plan what a rule makes of some rows; what is looked up would make even these dear."""
+        """Plans what a rule adds for a few rows; the lookups would make even these expensive."""
         shape = self.shapes.get(rule.into)
         if shape is not None:
             self.samples.setdefault(shape.store, []).append(entries_of(rule, flow, shape))

@@ -291,7 +291,7 @@ class Entries:
     # --- groups --------------------------------------------------------------------------------------------
 
     def find_touched(self, key: tuple[str, ...], always: bool) -> Collection[Row]:
-        """The entries that the transaction has touched; what is stored of their groups under the key is at hand then."""
+        """The entries that the transaction has touched; what is stored of their groups under the key is in memory then."""
         touched = self.new if self.new or not always else {(): self.zero}
         if touched:
             self.fetch(key, set(map(picker([self.members.index(name) for name in key]), touched)))

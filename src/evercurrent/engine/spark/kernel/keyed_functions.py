@@ -60,7 +60,7 @@ def _finalizer(function: Finalize, shape: Shape, source: Source) -> Finalizer:
 
 
 def group_function(function: Windowed | Ranked, shape: Shape) -> Rows:
-    """What a window or a choice of rows makes of a group."""
+    """Returns the function from the rows of a group to the rows of its window or top-k."""
     return compile_once(
         (function, shape.state), ("group",), lambda _: _group_function(function, shape.state.columns)
     )

@@ -80,7 +80,7 @@ def read_held_rows(engine: Engine, source: Source, held: Store) -> Segment:
 
 
 def of_arrow(engine: Engine, source: Source, table: pyarrow.Table, weights: Any) -> Segment:
-    """Rows in the driver's hands as a segment; columns are found by their names."""
+    """Returns rows on the driver as a segment; columns are found by their names."""
     target = arrow_schema(row_schema([c.type for c in source.columns]))
     there = {n.lower(): n for n in table.column_names}
     arrays = []

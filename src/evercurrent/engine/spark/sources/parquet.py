@@ -43,7 +43,7 @@ def list_marks(engine: Engine, path: str, ending: str) -> Marks:
 
 
 def is_data(relative: str, ending: str) -> bool:
-    """Whether a file is one of the data: names that begin with _ or . are for whoever is writing."""
+    """Whether a file is one of the data: names that begin with _ or . are those of writers at work."""
     return relative.endswith(ending) and not any(p.startswith(("_", ".")) for p in relative.split("/"))
 
 

@@ -72,7 +72,7 @@ def load_rows(engine: Engine, source: Source, disk: Disk, readings: Sequence[Rea
 def hold_rows(
     engine: Engine, disk: Disk, readings: Sequence[Reading], columns: Sequence[Member]
 ) -> pyarrow.Table | None:
-    """The rows in the driver's hands; None if Spark is to read them."""
+    """Returns the rows, on the driver; None if Spark is to read them."""
     if engine.strategy == "spark" and not disk.remote:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Checksums of files, by blocks, so that who reads a part checks a part.
+"""Checksums of files, by blocks, so that a reader of a part checks only that part.
 
 A file is cut into blocks of 16 KB. Each block has a sum (XXH3, 64 bits); the *digest* of the file is the sum of its sums and
 its size (XXH3, 128 bits). The digest stands in the manifest; the sums of a large file lie beside it (`.sums`). Since the digest

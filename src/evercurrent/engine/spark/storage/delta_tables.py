@@ -142,7 +142,7 @@ def properties(version: int) -> CommitProperties:
 
 
 def publish_rows(target: Target, fields: Sequence[Member], rows: Sequence[Row], version: int) -> None:
-    """Publish all of a view, from rows in the driver's hands."""
+    """Publishes all rows of a view, from rows on the driver."""
     enable_feed(target)
     write_deltalake(
         str(target.path),

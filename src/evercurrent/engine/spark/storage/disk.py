@@ -247,4 +247,4 @@ class Disk:
 
 
 DISK = Disk()
-"""The disk of everyone who has no other."""
+"""The default disk."""

@@ -188,7 +188,7 @@ class Folder:
         return f"data/{slug(store)}/{uuid.uuid4().hex}"
 
     def write(self, store: StoreName, table: pyarrow.Table) -> Segment:
-        """Write rows that are in the driver's hands, in the order of their store."""
+        """Writes rows that are on the driver, in the order of their store."""
         return self.put(store, self.arrange(store, table))
 
     def arrange(self, store: StoreName, table: pyarrow.Table) -> pyarrow.Table:
@@ -336,7 +336,7 @@ class Folder:
         warnings.warn(f"{problem.message}; {problem.hint}", DamageWarning, stacklevel=2)
 
     def table(self, segment: Segment, schema: pyarrow.Schema) -> pyarrow.Table:
-        """The rows of a segment in the driver's hands."""
+        """Returns the rows of a segment, on the driver."""
         parts = [schema.empty_table(), *(self.parquet(f, schema.names) for f in segment.files)]
         parts += [self.origins.table(o, schema, (), sys.maxsize) for o in segment.origins]
         return pyarrow.concat_tables([p.select(schema.names).cast(schema) for p in parts])

@@ -150,7 +150,7 @@ class JobContext:
     def collect_rows(
         self, made: Segment, schema: StructType, renamed: Mapping[str, str] | None = None
     ) -> pyarrow.Table | None:
-        """The rows of files that executors have written, in the driver's hands; None if they are too many, or too wide."""
+        """Returns the rows of files that executors have written, on the driver; None if they are too many, or too wide."""
         target = arrow_schema(schema)
         if not made.rows:
             return target.empty_table()
