@@ -3,8 +3,8 @@
 When a pipeline is run again, it changes only what is different: a definition with the same text is left alone, a view whose text
 or policy has changed is replaced, and what the file no longer names stays as it is. `define` reports each step:
 
-    table orders: unchanged
-    view spend: replaced
+    CREATE TABLE orders ...       table orders: unchanged
+    CREATE VIEW spend AS ...      view spend: replaced
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`evercurrent shell shop.db`: statements one by one, their rows as tables, and commands that begin with a dot.
 
-    shop> SELECT * FROM spend;
-    shop> .why spend 7, '12.50'
-    shop> .watch spend
+    shop> SELECT * FROM spend;         a table of its rows
+    shop> .why spend 7, '12.50'        the rows from which that row comes
+    shop> .watch spend                 every change, until Ctrl-C
 
 A statement ends with a semicolon and may take several lines. On a terminal there is a history, and the tab key completes names and
 words of SQL. Without one, statements are read from the standard input: the first that fails ends the shell, with exit code 1.

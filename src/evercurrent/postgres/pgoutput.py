@@ -2,6 +2,9 @@
 
     b"B..." Begin, b"R..." Relation, b"I..." Insert, b"U..." Update, b"D..." Delete, b"T..." Truncate, b"C..." Commit
 
+>>> decode(b"I" + (16385).to_bytes(4) + b"N" + (2).to_bytes(2) + b"t" + (1).to_bytes(4) + b"7" + b"n")
+Insert(relation=16385, new=[b'7', None])
+
 A tuple is a list with one value for each column: bytes of text, None for NULL, or UNCHANGED for a large value that an update has left
 as it was and that was not sent.
 """

@@ -1,10 +1,10 @@
 """Sources: tables of PostgreSQL that a database in process holds a copy of.
 
-    declare("orders", "postgresql://localhost/shop", "public.orders")
+    sources.declare("orders", "postgresql://localhost/shop", "public.orders")        a table orders with the server's rows
 
 What is kept of a source is a cursor: its table, its slot, and the position in the server's log up to which its changes are in the
-database. The cursor moves in the same transaction as the rows, so a change counts once, whoever is killed in between. The address, which
-may hold a password, is not kept: a program that opens the database declares its sources again.
+database. The cursor is updated in the same transaction as the rows, so a change counts once, whoever is killed in between. The address,
+which may hold a password, is not stored: a program that opens the database declares its sources again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Names that users of other databases type first, and what they are called here.
 
-    db.insert("orders", row)
-    AttributeError: a database has no insert(): db.table("orders").insert(rows) inserts rows
+    db.insert("orders", row)      AttributeError: a database has no insert(): db.table("orders").insert(rows) inserts rows
 
 `hasattr` is False for them, as for any other name that is not there.
 """

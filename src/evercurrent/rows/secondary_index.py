@@ -1,8 +1,6 @@
 """A secondary index: the rows of a table by some of its columns, for equality of the first ones and a range of the next.
 
-    CREATE INDEX by_place ON people (country, city)
-
-    tree {"DE": {"Bonn": {(1, "DE", "Bonn"): None}}, "FR": {...}}
+    CREATE INDEX by_place ON people (country, city)      {"DE": {"Bonn": {(1, "DE", "Bonn"): None}}, "FR": {...}}
 
 Each level of the tree is a dictionary by the values of one column, so that a prefix of the columns is enough. NULL is a value
 like others here; whoever looks for `= NULL` does not look at all. The keys of a level are sorted when a range of them is first

@@ -1,6 +1,7 @@
 """Notifies subscribers of changes.
 
     db.view("spend").subscribe(lambda change: print(change.inserted, change.deleted))
+    UPDATE orders SET total = 4 WHERE id = 2        [(7, Decimal('13.50'))] [(7, Decimal('12.50'))]
 
 A subscriber is called once for each transaction that changed what it watches, in the order of subscription, with the
 net, minimal change. `when="before"`: inside the transaction, as its last step; a subscriber that raises undoes it.

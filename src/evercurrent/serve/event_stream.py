@@ -1,11 +1,13 @@
 """Changes of a table or view as server-sent events, which browsers read with `EventSource`.
 
+    UPDATE orders SET total = 6 WHERE id = 2        # it was 3
+
     id: 12
     event: change
     data: {"version":12,"deleted":[{"customer":7,"total":"15.00"}],"inserted":[{"customer":7,"total":"18.00"}]}
 
 A stream begins with `ready` and the present version (or with `snapshot`, if it was asked for, and all rows at that
-version). A client that comes back says the last id that it has seen, in the header `Last-Event-ID`, and gets exactly what it
+version). A client that reconnects sends the last id that it has seen, in the header `Last-Event-ID`, and gets exactly what it
 missed; if that is no longer known, it gets `reset` and must read the rows again.
 """
 

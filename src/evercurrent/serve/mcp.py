@@ -2,6 +2,7 @@
 
     POST /mcp {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
                "params": {"name": "query", "arguments": {"sql": "SELECT * FROM spend"}}}
+    answer     {"jsonrpc": "2.0", "id": 1, "result": {"content": [...]}}
 
 Every request is answered on its own, as JSON: there are no sessions and no streams. The tools only read.
 """

@@ -1,8 +1,9 @@
 """Says which view failed, in which expression and for which row, when the data make an expression fail.
 
-The compiled functions of all views run together and do not know for whom they work; that costs them nothing. After a failure the
+The compiled functions of all views run together and do not record which view they serve, which would cost time. After a failure the
 views that read what was changed are evaluated one by one, first over the inserted rows alone:
 
+    INSERT INTO t VALUES (101, 5, 0)      # raises EvaluationError
     view ratio: division by zero
       for the row {'id': 101, 'x': 5, 'y': 0} of t
     line 1, column 33

@@ -1,6 +1,8 @@
 """A new catalog that takes the place of the old one: all of it or nothing, whatever interrupts it, and however often.
 
     CatalogChange(session, catalog, stores).take_effect(lambda: session.maintenance.install(...))
+    interrupted before the engine has the new catalog       the old catalog, as it was
+    interrupted after it                                    the new catalog: the next holder of the lock finishes the change
 
 Law. `session.replacing` is set before anything changes, and cleared when everything has: the engine, the stores, the file, the
 classes and the subscriptions. So whatever stops it, the record of what is to be finished or undone stays until that is done, and

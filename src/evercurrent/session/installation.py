@@ -1,7 +1,7 @@
 """The one place where a new catalog takes effect: stores, program, subscriptions, all together.
 
     with defining(session):
-        install(session, session.catalog.with_view(view))
+        install(session, session.catalog.with_view(view))       # the view is filled, and is updated from now on
 
 Everything that can be refused is refused before anything changes.
 """

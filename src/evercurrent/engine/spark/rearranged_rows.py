@@ -1,7 +1,7 @@
 """The rows of a store in other columns: some taken from where they were, some the same in every row.
 
     write_rearranged(engine, "table orders", store, [INT, STRING], [STRING, INT], [(1, None), (None, 7)])
-        (1, 'x') becomes ('x', 7)
+    (1, 'x')        ('x', 7)
 
 A store that fits the driver is written by it, a larger one by a job.
 """

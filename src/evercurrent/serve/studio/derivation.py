@@ -1,9 +1,9 @@
 """Why a row is there, one step at a time: the rows of what its view reads, which may be views again.
 
-    spend (7, 12.50)
-      big_orders (1, 7, 9.50)
+    spend (7, 12.50)                    comes from
+      big_orders (1, 7, 9.50)           which comes from
         orders (1, 7, 9.50, paid)
-      big_orders (2, 7, 3.00)
+      big_orders (2, 7, 3.00)           not opened yet
 
 The page asks for a step when somebody opens a row. An element of a view in OQL is explained by its base rows at once.
 """

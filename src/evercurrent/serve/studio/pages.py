@@ -1,6 +1,7 @@
 """Rows of a table or view, a page at a time, filtered and sorted.
 
     ?offset=200&limit=100&filter=city:york total>10&sort=total&descending=true
+    rows 200 to 299 of        those with "york" in their city and a total above 10, the largest total first
 
 A page that is neither filtered nor sorted reads no more rows than it must. For any other, the rows are listed, and the list
 serves as many pages as are asked of it. What a list costs is bounded: one that took t seconds to make is used for 20 t

@@ -1,6 +1,6 @@
 """What changes, as it happens: for the page that shows all tables and views at once.
 
-    data: {"version": 12, "at": 1760000000.0, "changes": {"table:orders": [1, 0], "view:spend": [1, 1]}}
+    INSERT INTO orders ...      data: {"version": 12, "at": 1760000000.0, "changes": {"table:orders": [1, 0], "view:spend": [1, 1]}}
 
 While somebody looks, every table and every view that is updated at each commit is subscribed to; nobody subscribes when nobody
 looks. A commit only appends to a list: rows are counted, and transactions summed up, on the server's thread, a few times

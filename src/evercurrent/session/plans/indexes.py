@@ -1,6 +1,7 @@
 """CREATE INDEX and DROP INDEX in a database inside this process.
 
     create_index(session, Index("by_customer", "orders", ("customer",)), quietly=False)
+    EXPLAIN DELETE FROM orders WHERE customer = 9        orders: index by_customer (customer = ?)
 
 An index is filled from the rows of its table, and from then on changed with them by every commit.
 """

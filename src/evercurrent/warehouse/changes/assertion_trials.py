@@ -10,6 +10,8 @@ the query, there is one question that decides: does the assertion hold with thes
     4. unless fewer will do: if it is enough to leave out, of all changes, those units whose absence alone makes fewer
        rows violate and no others, then only those are set aside (an order without lines among orders with lines).
 
+    assertion: no customer spends more than 500; Cid has 100      +300, +200, +50 for Cid: two of them are taken, one is set aside
+
 With what is taken every assertion holds, and after 3 with any one unit more some would not. The chunks are cut from the units in
 the order of tables and of their rows' values, so the same batch always has the same answer; of two that cannot stand
 together the first is likely to be taken. It takes about k log n trials to find k units among n, each a run of

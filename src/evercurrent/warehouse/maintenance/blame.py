@@ -1,8 +1,9 @@
 """Says which view failed, in which expression and for which row, when the data of a batch make an expression fail.
 
-The engine knows which relations of the program it was computing, and so which views rest on them. Where their tables are small
+The engine knows which relations of the program it was computing, and so which views depend on them. Where their tables are small
 they are evaluated again, as in process (`session.blame`):
 
+    INSERT INTO t VALUES (101, 5, 0)      # raises EvaluationError
     view ratio: division by zero
       for the row {'id': 101, 'x': 5, 'y': 0} of t
 

@@ -1,9 +1,11 @@
 """Streaming flows and recomputed datasets, run by Spark as its own runner runs them.
 
 A streaming flow takes what is there now and stops (`availableNow`). Its checkpoint is under the storage of the pipeline, so a
-run that is repeated goes on where the last one ended, and every row counts once:
+run that is repeated continues where the last one ended, and every row counts once.
 
-    STORAGE/_checkpoints/CATALOG.DATABASE.TABLE/FLOW/0
+>>> from evercurrent.engine.spark.declarative.definitions import Output
+>>> checkpoint_folder("/data/sales", Output("streaming table", ("spark_catalog", "default", "clicks")), "from_web")
+'/data/sales/_checkpoints/spark_catalog.default.clicks/from_web/0'
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
 """Recursion by jobs: the derivations of a fixpoint as frames.
 
-Delta            the net change of each relation of the recursion, once, after the last round
-State            the two stores that the driver uses (`fixpoint`), so that either can go on where the other stopped
-Cost             two jobs a round: the derivations that change; the rows that leave or enter by those
-Correct because  `delta.rederive` is. Whether a row is present is (had derivations before the batch) + (how often it left
-                 or entered since), and every decision is one sum over what is stored, derived and moved of the rows in
-                 question; each round is written to files, so no plan is longer than a round.
+Delta            the net change of each relation of the recursion, once, after the last iteration
+State            the two stores that the driver uses (`fixpoint`), so that either can continue where the other stopped
+Cost             two jobs an iteration: the derivations that change; the rows that are deleted or inserted by those
+Correct because  `delta.rederive` is. Whether a row is present is (had derivations before the batch) + (how often it was
+                 deleted or inserted since), and every decision is one sum over what is stored, derived and changed of the
+                 rows in question; each iteration is written to files, so no plan is longer than one iteration.
+
+    path(a, b) :- edge(a, b);  path(a, c) :- path(a, b), edge(b, c)        edges {(1, 2): 1}, path {(1, 2): 1}
+    insert edge (2, 3)                                                     delta of path {(2, 3): +1, (1, 3): +1}
 """
 
 from __future__ import annotations

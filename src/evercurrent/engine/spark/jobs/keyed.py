@@ -4,6 +4,8 @@ Delta            f(new group) - f(old group), for the keys among what was added 
 State            read once: entries of touched keys, each with its sums before and after.
 Cost             a scan of the state with the touched keys broadcast beside it, then work on those groups alone.
 Correct because  a group that nothing was added to has the same rows and so the same f.
+
+    orders by customer  (8): sum 1.00 before, 3.00 after        delta of spend  {(8, 1.00): -1, (8, 3.00): +1}
 """
 
 from __future__ import annotations

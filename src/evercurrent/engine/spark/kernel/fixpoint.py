@@ -1,9 +1,12 @@
 """Recursion on the driver: the derivations of a fixpoint, read from its stores as rows are touched.
 
-Delta            the net change of each relation of the recursion, once, after the last round
+Delta            the net change of each relation of the recursion, once, after the last iteration
 State            for each row the number of its derivations, and of those that read nothing of the recursion: two stores
-Cost             the new derivations, and those of rows that might have rested on what was deleted; only touched rows are read
+Cost             the new derivations, and those of rows that might have depended on what was deleted; only touched rows are read
 Correct because  `delta.rederive` is
+
+    path(a, b) :- edge(a, b);  path(a, c) :- path(a, b), edge(b, c)        edges {(1, 2): 1, (2, 3): 1}
+    delete edge (2, 3)                                                     delta of path {(2, 3): -1, (1, 3): -1}
 """
 
 from __future__ import annotations

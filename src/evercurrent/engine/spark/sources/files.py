@@ -1,8 +1,9 @@
 """Folders of files that Spark reads by a format: JSON, CSV, ORC, text, or Parquet with columns of one's own.
 
     db.source("clicks", format="files", path="lake/clicks", options={"format": "json", "schema": "page STRING, at TIMESTAMP"})
+    {"page": "/home", "at": "2026-01-31T10:00:00Z"}        ('/home', 2026-01-31 10:00:00)
 
-Changes are found as for folders of Parquet files: the rows of new files, or everything if files went or were rewritten. The columns
+Changes are found as for folders of Parquet files: the rows of new files, or everything if files were removed or rewritten. The columns
 are those of the option `schema`; all other options are Spark's, for its reader of the format.
 """
 

@@ -1,6 +1,6 @@
 """Origins: texts that say where the rows of a source are, at a version.
 
-    {"name": "orders", "format": "delta", "place": "/lake/orders", "cursor": {"version": 7, ...}, "schema": ...}
+    origin_text(orders, cursor)       {"name": "orders", "format": "delta", "place": "/lake/orders", "cursor": {"version": 7, ...}, ...}
 
 A segment has origins in the place of files (`storage.files.Segment`); `references` reads them.
 """

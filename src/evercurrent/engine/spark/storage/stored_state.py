@@ -5,6 +5,8 @@ A store on disk is a base, in which every entry stands once, and recent segments
     base without the keys of recent  +  consolidated(recent + the base's entries of those keys)
 
 so that the base, which is large, is only scanned with a broadcast set of keys beside it and never shuffled.
+
+    base {7: 9.50, 8: 1.00}        recent {7: +3.00}        entries {8: 1.00, 7: 12.50}
 """
 
 from __future__ import annotations
