@@ -71,7 +71,7 @@ def create_view(session: Session, view: View, *, replacing: bool, quietly: bool)
 
 
 def warn_of_windows(session: Session, view: View) -> None:
-    """Warns of windows over a whole table, where one change updates many results."""
+    """Warns of windows over a whole table of which one change moves many results."""
     stages = session.maintenance.design.stages.get(view.name)
     for reach in () if stages is None else find_reaches(stages.plan):
         if not reach.function.partition:

@@ -56,7 +56,7 @@ def require_key(core: Core, view: View, merge: Sequence[str]) -> tuple[str, ...]
 
 
 def merge_view(core: Core, view: View, path: str, definition: Mapping[str, Any]) -> str | None:
-    """Brings a table to the present version of a view; returns a warning about it, if there is one."""
+    """Brings a table to the present version of a view; returns what cannot be told, if anything."""
     table = DeltaTable(path)
     application = str(definition["merge_id"])
     at = find_merged_version(table, application)
