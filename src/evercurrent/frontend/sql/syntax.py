@@ -146,11 +146,11 @@ def _plain(message: str) -> str:
         return "something is missing here"
     expected = EXPECTED.match(first)
     if expected is not None:
-        return f"{_expected(expected[1])} is expected here"
+        return f"{_name_expected(expected[1])} is expected here"
     return {"Invalid expression / Unexpected token": "this is unexpected here"}.get(first, first)
 
 
-def _expected(what: str) -> str:
+def _name_expected(what: str) -> str:
     """A word of the language stays as it is; a sign is quoted, and a thing has its article."""
     first = what.partition(" ")[0]
     if first in ("a", "an", "either") or first.isupper():
