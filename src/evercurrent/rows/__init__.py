@@ -2,6 +2,7 @@
 
 arguments      what users pass to methods, checked where a mistake would otherwise show deep inside
 awaiting       changes for asyncio: coroutines as subscribers, streams of changes
+collecting     takes changes down for a reader on another thread
 constraints    validates the net change of a transaction
 conversion     rows as users write them and read them
 export         rows as Arrow tables, pandas and polars frames, typed as the columns are

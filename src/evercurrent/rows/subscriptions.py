@@ -29,6 +29,7 @@ from typing import Any, Literal
 from evercurrent.callables import require_callable
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.rows.awaiting import AsyncCallback, as_callback
+from evercurrent.rows.collecting import Collected, Collector, Entry
 
 log = logging.getLogger("evercurrent")
 
@@ -54,6 +55,12 @@ class Change:
         self._delta = delta
         self._give = give
         self._key = key  # where the columns stand that tell rows apart
+
+    @classmethod
+    def of_entry(cls, entry: Entry) -> Change:
+        """The change that a collector has taken down."""
+        transaction, weights, (name, give, key) = entry
+        return cls(name, ZSet(weights), transaction, give, key)
 
     @cached_property
     def size(self) -> int:
@@ -180,6 +187,8 @@ class Subscribers:
         """The names of the relations that someone watches."""
         self._first: tuple[Subscription, ...] = ()  # those that are called before the commit
         self._later: tuple[Subscription, ...] = ()
+        self.collects_only = False
+        """Whether there are subscriptions, and all of them only take changes down."""
         self._queue: deque[Notices] = deque()
         self.is_delivering = False
 
@@ -208,6 +217,16 @@ class Subscribers:
         self._first = tuple(s for s in self._all if s.when == "before")
         self._later = tuple(s for s in self._all if s.when == "after")
         self.watched = frozenset(s.name for s in self._all)
+        self.collects_only = bool(self._all) and not self._first and all(map(_collects, self._later))
+
+    def collectors(self, name: str) -> list[Collector]:
+        """Those that take down the changes of a relation."""
+        return [s.callback for s in self._later if s.name == name and isinstance(s.callback, Collector)]
+
+    @property
+    def queue(self) -> deque[Notices]:
+        """The calls that are still to be made: after an interrupt, some may wait for the next transaction."""
+        return self._queue
 
     @property
     def asks_before(self) -> bool:
@@ -225,9 +244,11 @@ class Subscribers:
         """The calls to be made after the commit."""
         return deque([Notice.to(s, changes[s.name]) for s in self._later if s.name in changes])
 
-    def announce(self, notices: Notices) -> None:
+    def announce(self, notices: Notices | Collected) -> None:
         """Puts the calls for a transaction into the queue. Idempotent, for the calls that are made are taken out of `notices`."""
-        if notices:
+        if isinstance(notices, Collected):
+            notices.hand_over()
+        elif notices:
             self._queue.append(notices)
 
     def after(self, changes: dict[str, Change]) -> list[str]:
@@ -269,3 +290,7 @@ class Subscribers:
             said = f"a subscriber to {change.name} raised {type(problem).__name__}: {problem}"
             log.warning(said, exc_info=True)
             problems.append(f"{said} (transaction {change.transaction} stands)")
+
+
+def _collects(subscription: Subscription) -> bool:
+    return isinstance(subscription.callback, Collector)

@@ -10,8 +10,9 @@ that was read at version v and the changes after v together are the rows.
 There is one log for all clients, and each client has only a position in it. So a commit appends once, whoever listens;
 a slow client falls behind alone; and what is kept is bounded by `most_changes` and `most_rows`.
 
-Commits happen on any thread. The callback only appends and rings, without a lock; everything else happens on the server's
-thread, at most every `PAUSE` seconds, so that followers cost a busy database little.
+Commits happen on any thread. They only append (`rows/collecting.py`), without a lock; everything else happens on the server's thread,
+every `PAUSE` seconds while there are changes, so that followers cost a busy database little. Only a commit after a quiet time
+wakes that thread; its change goes out at once.
 """
 
 from __future__ import annotations
@@ -22,16 +23,20 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.errors import EvercurrentError
+from evercurrent.rows.collecting import Collector
+from evercurrent.rows.subscriptions import Change
 from evercurrent.serve.encoding import json_row, json_text, json_value
 
 if TYPE_CHECKING:
-    from evercurrent.rows.subscriptions import Change, Subscription
+    from evercurrent.rows.subscriptions import Subscription
     from evercurrent.serve.copies import Copies
     from evercurrent.serve.database import Held, ServedRows
     from evercurrent.serve.relay import Relay
 
 PAUSE = 0.05
 """Clients are woken at most so often, in seconds."""
+QUIET_LOOKS = 40
+"""After so many looks without a change the server's thread waits to be woken."""
 MOST_CHANGES = 10_000
 MOST_ROWS = 200_000
 
@@ -54,13 +59,15 @@ class ChangeLog:
         self.columns = [f.name for f in relation.schema]
         self.loop = loop
         self.most_changes, self.most_rows = most_changes, most_rows
-        self._fresh: deque[Change] = deque()
+        self._collector = Collector(self._wake, most_changes)
+        self._fresh = self._collector.waiting
         """What commits have appended and nobody has looked at yet."""
         self.kept: deque[Change] = deque()
         self.rows = 0
         self.dropped = 0  # changes that are not kept any more
         self._lock = threading.Lock()
-        self._ringing = False
+        self._looking: asyncio.TimerHandle | None = None
+        self._quiet = 0
         self._bell = asyncio.Event()
         self._texts: dict[tuple[int, int, str], tuple[str, int]] = {}
         self.relay: Relay | None = None
@@ -68,27 +75,32 @@ class ChangeLog:
         self.copies: Copies | None = None
         """The copies of equal rows, once a shape has asked for them."""
         with database.hold():  # no commit falls between the two
-            self.subscription: Subscription = relation.subscribe(self.append)
+            self.subscription: Subscription = relation.subscribe(self._collector)
             self.begins = database.version
-        self._newest = self.begins
+        self._newest = self._rung = self.begins
 
     # --- called by commits, on any thread ---------------------------------------------------------------------
 
-    def append(self, change: Change) -> None:
-        self._fresh.append(change)
-        if not self._ringing:
-            self._ringing = True
-            try:
-                self.loop.call_soon_threadsafe(self._ring_later)
-            except RuntimeError:  # the server has stopped; its clients are gone
-                self.subscription.cancel()
+    def _wake(self) -> None:
+        """Wakes the server's thread; or, if it has had no time for too many changes, drops those that are not kept any more."""
+        try:
+            self.loop.call_soon_threadsafe(self._begin_looking)
+        except RuntimeError:  # the server has stopped; its clients are gone
+            self.subscription.cancel()
+            self._fresh.clear()
+        if len(self._fresh) > self.most_changes:
+            with self._lock:
+                self._take()
 
     # --- what is kept ---------------------------------------------------------------------------------------------
 
     def _take(self) -> None:
         """Takes in what is fresh, and drops what is too much. The lock is held."""
         while self._fresh:
-            change = self._fresh.popleft()
+            entry = self._fresh.popleft()
+            change = entry if isinstance(entry, Change) else Change.of_entry(entry)
+            if change.transaction <= self._newest:  # an interrupted commit has handed it over twice
+                continue
             self.kept.append(change)
             self._newest = change.transaction
             self.rows += change.size
@@ -119,11 +131,28 @@ class ChangeLog:
 
     # --- called on the server's thread ----------------------------------------------------------------------------
 
-    def _ring_later(self) -> None:
-        self.loop.call_later(PAUSE, self._ring)
+    def _begin_looking(self) -> None:
+        if self._looking is None:
+            self._quiet = 0
+            self._look()
+
+    def _look(self) -> None:
+        """Tells clients what is new, and looks again later; after a quiet time, commits have to wake this thread."""
+        self._looking = None
+        newest = self.newest
+        if newest > self._rung:
+            self._quiet, self._rung = 0, newest
+            self._ring()
+        else:
+            self._quiet += 1
+        if self._quiet >= QUIET_LOOKS:
+            self._collector.is_awake = False
+            if not self._fresh:  # who appends after this wakes
+                return
+            self._collector.is_awake = True
+        self._looking = self.loop.call_later(PAUSE, self._look)
 
     def _ring(self) -> None:
-        self._ringing = False  # before what is fresh is taken: who appends after that rings again
         self._texts.clear()
         bell, self._bell = self._bell, asyncio.Event()
         bell.set()
@@ -132,14 +161,15 @@ class ChangeLog:
 
     async def wait(self, version: int, seconds: float) -> bool:
         """Waits until there is a change after the version; returns whether there is one."""
-        bell = self._bell
-        if self.newest > version:
-            return True
-        try:
-            await asyncio.wait_for(bell.wait(), seconds)
-        except TimeoutError:
-            return False
-        return self.newest > version
+        end = self.loop.time() + seconds
+        while True:
+            bell = self._bell
+            if self.newest > version:
+                return True
+            try:  # the bell may ring for a change that was seen before
+                await asyncio.wait_for(bell.wait(), end - self.loop.time())
+            except TimeoutError:
+                return False
 
     def since(self, version: int) -> list[Change] | None:
         """The changes after a version, in order; None if the log does not reach back so far."""
@@ -206,6 +236,7 @@ class ChangeLog:
         return json_row(self.columns, row) if type(row) is tuple else json_value(row)
 
     def close(self) -> None:
+        """Ends the subscription. The looks end by themselves, as there is nothing new."""
         self.subscription.cancel()
         if self.relay is not None:
             self.relay.forget(self)

@@ -57,7 +57,8 @@ if TYPE_CHECKING:
     from evercurrent.session.catalog_change import Replacement
     from evercurrent.session.feed import Feed
     from evercurrent.session.object_space import ObjectSpace
-    from evercurrent.session.plans.small_changes import SmallChanges, SmallTransaction
+    from evercurrent.session.plans.small_changes import SmallChanges
+    from evercurrent.session.plans.small_transactions import SmallTransaction
 
 
 class Session:

@@ -5,4 +5,5 @@ lookups        finds the rows of tables by keys and indexes
 prepared       plans of repeated statements
 small_changes  the change of one row, as one generated function for each table and operation
 small_notices  notifies subscribers of such a change
+small_transactions  such a change while it is committed, and how it is undone
 """

@@ -13,20 +13,16 @@ remains is idempotent. Whoever takes the lock next finishes or undoes what was l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.rules import MaxLength, NotNull, References, references_of, row_rules
 from evercurrent.data.zset import Row
 from evercurrent.engine.live.core import Core
-from evercurrent.engine.live.runtime.journal import Entry, undo
 from evercurrent.locking.insist import insist
-from evercurrent.rows.patch import Undoable
-from evercurrent.rows.pending import Pending
 from evercurrent.rows.store import Store
-from evercurrent.rows.subscriptions import Notices
 from evercurrent.session.plans.small_notices import notices_maker
-from evercurrent.statements.transactions import Status
+from evercurrent.session.plans.small_transactions import SmallTransaction
 from evercurrent.term.emit.load import load
 
 if TYPE_CHECKING:
@@ -37,38 +33,6 @@ WATCHED = 128
 """One change out of this number takes the long way."""
 
 NOBODY: frozenset[str] = frozenset()
-
-
-class StoreJournal:
-    """What stands in the stores before a small change, as entries of a journal."""
-
-    __slots__ = ("entries",)
-
-    def __init__(self, entries: list[Entry]) -> None:
-        self.entries = entries
-
-    def apply(self) -> None:
-        """Does nothing: whoever made the journal writes into the stores."""
-
-    def undo(self) -> None:
-        """Puts back what stood in the stores. Idempotent."""
-        undo(list(self.entries))
-
-
-class SmallTransaction:
-    """A transaction of one small change while it is committed: what `Session.settle` asks of a `Transaction`."""
-
-    status: Status = "open"
-    number: int | None = None
-    tables: tuple[str, ...] = ()
-    objects: None = None
-    notices: Notices | None = None
-    columns: Any = None
-    cursors: Mapping[str, Any] = {}
-
-    def __init__(self, entries: list[Entry]) -> None:
-        self.patches: list[Undoable] = [StoreJournal(entries)]
-        self.pending: dict[str, Pending] = {}
 
 
 class SmallChanges:
@@ -164,8 +128,9 @@ def _names(session: Session, store: Store, core: Core) -> dict[str, Any]:
         "choices": session.rules[store.table.name.lower()].conditions,
         "watched": watched,
         "out": variant.out,
-        "make_notices": notices_maker(session, store, variant) if session.subscribers.watched else None,
+        "make_notices": notices_maker(session, store, variant),
         "subscribers": session.subscribers,
+        "queue": session.subscribers.queue,
     }
     for place, index in enumerate(store.declared):
         if index is not None:
@@ -231,8 +196,10 @@ def _function(
     arguments = ", ".join(a for a in (old, new) if a is not None)
     changes = ", ".join([f"({old}, -1)"] * (old is not None) + [f"({new}, 1)"] * (new is not None))
     followed = names["make_notices"] is not None
+    collected = followed and names["subscribers"].collects_only
     return [
         f"def {name}({arguments}):",
+        *["    if queue: return False"] * collected,
         *[f"    {line}" for line in writer.checks],
         f"    change = SmallTransaction([{', '.join(writer.entries)}])",
         "    if core._transactions is not variant:",
@@ -255,11 +222,12 @@ def _function(
         "        journal.clear()",
         "        core.phase = 'settled'",
         "        session.number = change.number",
-        *["        subscribers.announce(change.notices)"] * followed,
+        *["        for take, entry in change.notices: take(entry)"] * collected,
+        *["        subscribers.announce(change.notices)"] * (followed and not collected),
         "        session.committing = None",
         "    except BaseException as error:",
         "        return undo_failed(session, change, error)",
-        *["    subscribers.deliver()"] * followed,
+        *["    subscribers.deliver()"] * (followed and not collected),
         "    return True",
     ]
 
