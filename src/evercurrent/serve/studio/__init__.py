@@ -7,5 +7,6 @@ in_process   the same of a database in process
 on_spark     the same of a warehouse
 pages        rows of a table or view, a page at a time, filtered and sorted
 routes       the page and what it asks for
+stored_pages  pages of a store on disk, read from the row groups that hold them
 watch        what changes, as it happens
 """

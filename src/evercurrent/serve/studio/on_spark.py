@@ -22,6 +22,7 @@ from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.engine.spark.storage.store_names import later_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.serve.studio.inspection import Entries, repeat_rows
+from evercurrent.serve.studio.stored_pages import StoredPages, stored_pages
 from evercurrent.statements.run_record import RunRecord
 from evercurrent.warehouse.maintenance.catch_up import relation_rows
 from evercurrent.warehouse.why import contents
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 COUNTED_ENTRIES = 20_000
 """A store of more entries is not added up to say how many rows it has; its entries are counted."""
+KEPT_PAGES = 8
+"""Of so many relations it is kept where their rows are."""
 
 
 class OnSpark:
@@ -45,6 +48,7 @@ class OnSpark:
         self.core = database._core
         self.look: Callable[[], object] | None = self.go_to_newest
         self._counts: dict[str, tuple[Store, int]] = {}
+        self._pages: dict[str, tuple[Store, StoredPages | None]] = {}
 
     @property
     def oldest(self) -> int:
@@ -124,6 +128,9 @@ class OnSpark:
             return [(row, 1) for row in self.database._target.view_rows(name, False)]
         if version is None:
             store, types = relation_rows(self.core, name)
+            pages = self.pages(name, store, types)
+            if pages is not None:
+                return pages.entries()
         else:
             handle: Any = self.database.view(name) if kind == "view" else self.database.table(name)
             store = handle._segments(version)
@@ -131,7 +138,21 @@ class OnSpark:
         return self.core.engine.rows(store, types)
 
     def page(self, kind: str, name: str, offset: int, limit: int) -> tuple[list[Row], int | None]:
+        if kind == "table" or not self.core.view(name).inline:
+            pages = self.pages(name, *relation_rows(self.core, name))
+            if pages is not None:
+                return pages.page(offset, limit), pages.count
         return list(islice(repeat_rows(self.entries(kind, name)), offset, offset + limit)), None
+
+    def pages(self, name: str, store: Store, types: list[Type]) -> StoredPages | None:
+        """The pages of a relation, of which the latest are kept: what they have found out holds as long as the store."""
+        known = self._pages.pop(name, None)
+        if known is None or known[0] is not store:
+            known = store, stored_pages(self.core.engine, store, types)
+        self._pages[name] = known
+        if len(self._pages) > KEPT_PAGES:
+            del self._pages[next(iter(self._pages))]
+        return known[1]
 
     def contents(self, view: str) -> Contents:
         return contents(self.core, self.core.view(view))

@@ -124,9 +124,10 @@ class Pages:
             keep = condition_of(wish.filter, fields)
             with self.inspection.hold():
                 version = self.inspection.version if wish.version is None else wish.version
-                rows = list(repeat_rows(self.entries_at(kind, declared.name, wish.version, earlier)))
-            if keep is not None:
-                rows = [row for row in rows if keep(row)]
+                entries = self.entries_at(kind, declared.name, wish.version, earlier)
+                if keep is not None:  # while they are read: what does not match need not fit into memory
+                    entries = ((row, weight) for row, weight in entries if keep(row))
+                rows = list(repeat_rows(entries))
             known = Listed(version, self.arrange(rows, declared, wish), now, time.monotonic() - now)
             self.lists[key] = known
             while len(self.lists) > KEPT_LISTS:
