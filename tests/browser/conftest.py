@@ -1,10 +1,14 @@
-"""A real browser for the studio's tests: Chromium, driven by playwright. `make test-browser` installs what is missing."""
+"""A real browser for the studio's tests: Chromium, driven by playwright. `make test-browser` installs what is missing.
+
+    SCREENSHOTS=pictures make test-browser       keeps pictures of every panel, light and dark, to be looked at
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,3 +51,19 @@ def page(browser: Any) -> Iterator[Any]:
     yield found
     found.close()
     assert raised == []
+
+
+@pytest.fixture
+def shoot(page: Any) -> Callable[[str], None]:
+    """Keeps pictures of what is seen, light and dark, in the folder SCREENSHOTS, if there is one."""
+
+    def keep(name: str) -> None:
+        folder = os.environ.get("SCREENSHOTS")
+        if folder:
+            for theme in ("light", "dark"):
+                page.emulate_media(color_scheme=theme)
+                page.wait_for_timeout(400)  # what has just changed is drawn, and flashes are over
+                page.screenshot(path=Path(folder) / f"{name}-{theme}.png")
+            page.emulate_media(color_scheme="light")
+
+    return keep

@@ -222,7 +222,7 @@ def test_the_console_runs_completes_and_points_at_mistakes(
     page.wait_for_timeout(150)
     page.keyboard.press("Enter")
     page.keyboard.press("Control+Enter")
-    page.wait_for_selector('[data-test="result"]')
+    page.wait_for_function("() => document.querySelectorAll('[data-test=result] th').length === 1")
     assert page.locator('[data-test="result"] tbody td').all_inner_texts() == ["Ann", "Bob", "Cid"]
     page.keyboard.press("Control+a")
     page.keyboard.type("SELECT name,\ncitty FROM customers")
