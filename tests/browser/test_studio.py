@@ -73,6 +73,13 @@ def test_the_graph_shows_what_there_is_and_a_panel_that_stays(
     assert panel.locator("h2").inner_text() == "spend"
     page.mouse.move(5, 5)
     assert panel.is_visible()
+    # The panel takes room from the graph; everything stays in sight, as long as nobody has moved it.
+    page.wait_for_function(
+        """() => {
+            const edge = document.querySelector('[data-test=panel]').getBoundingClientRect().left;
+            return [...document.querySelectorAll('.node .box')].every(n => n.getBoundingClientRect().right <= edge);
+        }"""
+    )
     page.click('[data-test="states"]')
     page.wait_for_function("() => !document.querySelector('[data-id^=\"state:\"]')")
     assert (
@@ -247,6 +254,16 @@ def test_a_new_view_appears_in_the_graph(db: ec.Database, server: Server, page: 
     page.wait_for_timeout(600)
     db.execute("CREATE VIEW cheap AS SELECT id FROM orders WHERE total < 6")
     page.wait_for_selector('[data-id="view:cheap"]')
+
+
+def test_a_database_without_definitions_says_what_to_do(page: Any) -> None:
+    with ec.connect().studio(port=0, open=False) as server:
+        for place in ("graph", "relations"):
+            page.goto(f"{server.page}#/{place}")
+            page.get_by_role("heading", name="Nothing is defined yet").wait_for()
+        page.get_by_role("link", name="console", exact=True).click()
+        page.wait_for_selector('[data-test="beginnings"] button')
+        page.goto("about:blank")
 
 
 def test_keys_and_themes(db: ec.Database, server: Server, page: Any) -> None:

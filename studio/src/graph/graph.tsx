@@ -110,6 +110,7 @@ export function Graph() {
   const svg = useRef<SVGSVGElement>(null);
   const dots = useRef<SVGGElement>(null);
   const zooming = useRef<ZoomBehavior<SVGSVGElement, unknown>>(null);
+  const fitted = useRef(true); // nobody has moved or zoomed since all of it was shown
   const moved = useSignal("");
   const far = useSignal(false);
   const hovered = useSignal<string | null>(null);
@@ -129,23 +130,33 @@ export function Graph() {
       .translate(-(box.x + box.width / 2), -(box.y + box.height / 2));
     select(el).call(zooming.current!.transform, to);
   };
-  const fit = () => frame({ x: 0, y: 0, width: drawn.width, height: drawn.height });
+  const fit = () => {
+    frame({ x: 0, y: 0, width: drawn.width, height: drawn.height });
+    fitted.current = true;
+  };
+  const scale = (k: number) => {
+    fitted.current = false;
+    select(svg.current!).call(zooming.current!.scaleBy, k);
+  };
   /** All of it; of a graph that would be too small to read, the upper left part. */
   const begin = () => {
     const { width, height } = svg.current!.getBoundingClientRect();
     const k = Math.min(width / drawn.width, height / drawn.height);
     if (k > 0.3) fit();
     else frame({ x: 0, y: 0, width: Math.min(drawn.width, width / 0.6), height: Math.min(drawn.height, height / 0.6) });
+    fitted.current = true;
   };
   const show = (id: string) => {
     const el = svg.current!;
     const spot = drawn.nodes.get(id);
     if (!spot) return;
+    if (fitted.current) begin(); // the panel has just taken some room
     const now = (el as unknown as { __zoom: typeof zoomIdentity }).__zoom;
     const { width, height } = el.getBoundingClientRect();
     const [x, y] = now.apply([spot.x, spot.y]);
     if (x < 120 || y < 80 || x > width - 140 || y > height - 60) {
       const k = Math.max(now.k, 0.6);
+      fitted.current = false;
       select(el).call(zooming.current!.transform, zoomIdentity.translate(width / 2, height / 2).scale(k).translate(-spot.x, -spot.y));
     }
   };
@@ -154,13 +165,18 @@ export function Graph() {
     const el = svg.current!;
     zooming.current = zoom<SVGSVGElement, unknown>()
       .scaleExtent([0.05, 2.5])
-      .on("zoom", ({ transform }) => {
+      .on("zoom", ({ transform, sourceEvent }) => {
+        if (sourceEvent) fitted.current = false;
         moved.value = transform.toString();
         far.value = transform.k < 0.4;
       });
     select(el).call(zooming.current).on("dblclick.zoom", null);
     begin();
     if (chosen) show(chosen);
+    // The panel beside the graph takes room from it, and gives it back: what was all in sight stays so.
+    const resized = new ResizeObserver(() => svg.current && fitted.current && begin());
+    resized.observe(el);
+    return () => resized.disconnect();
   }, [drawn]);
   useEffect(() => {
     if (chosen) show(chosen);
@@ -184,9 +200,8 @@ export function Graph() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if ((event.target as HTMLElement).closest("input, select, .cm-editor, .veil") || event.metaKey || event.ctrlKey) return;
-      const by = (k: number) => select(svg.current!).call(zooming.current!.scaleBy, k);
-      if (event.key === "+" || event.key === "=") by(1.25);
-      else if (event.key === "-") by(0.8);
+      if (event.key === "+" || event.key === "=") scale(1.25);
+      else if (event.key === "-") scale(0.8);
       else if (event.key === "0") fit();
       else if (event.key === "Escape") choose(null);
       else if (event.key === "Enter" && chosen) go(pathOf(chosen));
@@ -304,10 +319,10 @@ export function Graph() {
           <Legend />
         </div>
         <div class="zoomer">
-          <button title="Zoom in (+)" onClick={() => select(svg.current!).call(zooming.current!.scaleBy, 1.3)}>
+          <button title="Zoom in (+)" onClick={() => scale(1.3)}>
             <Icon name="plus" />
           </button>
-          <button title="Zoom out (−)" onClick={() => select(svg.current!).call(zooming.current!.scaleBy, 0.77)}>
+          <button title="Zoom out (−)" onClick={() => scale(0.77)}>
             <Icon name="minus" />
           </button>
           <button title="Fit (0)" onClick={fit}>

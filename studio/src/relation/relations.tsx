@@ -50,7 +50,7 @@ export function Relations() {
                             {node.name}
                           </a>
                         </td>
-                        <td class="muted">{node.detail || `${node.columns.length} columns`}</td>
+                        <td class="muted">{node.detail || `${node.columns.length} ${node.columns.length === 1 ? "column" : "columns"}`}</td>
                         <td class="right num">{format.count(known?.rows)}</td>
                         <td class="right num">{format.bytes(known?.bytes)}</td>
                         <td class="right num">{node.steps || ""}</td>
@@ -63,6 +63,20 @@ export function Relations() {
               </table>
             </section>
           ),
+      )}
+      {!nodes.length && (
+        <div class="empty" data-test="nothing">
+          {wanted ? (
+            <p>No view and no table has “{typed.value.trim()}” in its name.</p>
+          ) : (
+            <div>
+              <h2>Nothing is defined yet</h2>
+              <p>
+                Create a table and a view in the <a href="#/console">console</a>.
+              </p>
+            </div>
+          )}
+        </div>
       )}
     </div>
   );

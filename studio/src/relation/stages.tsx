@@ -49,7 +49,7 @@ export function Stages({ about }: { about: About }) {
         {stages
           .filter((s) => shown.value.includes(s))
           .map((stage) => (
-            <section key={stage} class="card stage">
+            <section key={stage} class={stage === "text" ? "card stage wraps" : "card stage"}>
               <header>
                 <h3>{stage}</h3>
                 <small>{WHAT[stage]}</small>

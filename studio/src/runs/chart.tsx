@@ -30,7 +30,7 @@ export function Chart(props: { title: string; at: number[]; lines: Line[]; show:
         padding: [10, 10, 0, 0],
         cursor: { points: { size: 7 }, drag: { x: false, y: false } },
         legend: { live: true },
-        scales: { x: { time: false }, y: { range: (_, min, max) => [Math.min(0, min), max > 0 ? max * 1.08 : 1] } },
+        scales: { x: { time: false, range: (_, min, max) => [min - 0.5, max + 0.5] }, y: { range: (_, min, max) => [Math.min(0, min), max > 0 ? max * 1.08 : 1] } },
         axes: [
           { ...axis, values: (_, ticks) => ticks.map((t) => (Number.isInteger(t) ? String(t) : "")) },
           { ...axis, size: 62, values: (_, ticks) => ticks.map((t) => props.show(t)) },
