@@ -1,6 +1,6 @@
 """A real browser for the studio's tests: Chromium, driven by playwright. `make test-browser` installs what is missing.
 
-    SCREENSHOTS=pictures make test-browser       keeps pictures of every panel, light and dark, to be looked at
+SCREENSHOTS=pictures make test-browser       keeps pictures of what tests `shoot`, light and dark, to be looked at
 """
 
 from __future__ import annotations

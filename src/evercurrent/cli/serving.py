@@ -53,7 +53,9 @@ def run(db: Any, options: argparse.Namespace, console: Console) -> None:
     """Serves until interrupted."""
     with start(db, options) as server:
         where = server.page if options.command == "studio" else server.url
-        console.print(Text(f"{options.file or options.warehouse} is at {where} (Ctrl-C stops it)"), soft_wrap=True)
+        console.print(
+            Text(f"{options.file or options.warehouse} is at {where} (Ctrl-C stops it)"), soft_wrap=True
+        )
         if server.token is not None and options.command == "serve":
             console.print(Text(f"token: {server.token}"), soft_wrap=True)
         if options.command == "studio" and not options.no_browser:

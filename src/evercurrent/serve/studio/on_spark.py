@@ -22,7 +22,7 @@ from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.engine.spark.storage.store_names import later_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.serve.studio.inspection import Entries, repeat_rows
-from evercurrent.serve.studio.stored_pages import StoredPages, stored_pages
+from evercurrent.serve.studio.stored_pages import StoredPages, open_pages
 from evercurrent.statements.run_record import RunRecord
 from evercurrent.warehouse.maintenance.catch_up import relation_rows
 from evercurrent.warehouse.why import contents
@@ -148,7 +148,7 @@ class OnSpark:
         """The pages of a relation, of which the latest are kept: what they have found out holds as long as the store."""
         known = self._pages.pop(name, None)
         if known is None or known[0] is not store:
-            known = store, stored_pages(self.core.engine, store, types)
+            known = store, open_pages(self.core.engine, store, types)
         self._pages[name] = known
         if len(self._pages) > KEPT_PAGES:
             del self._pages[next(iter(self._pages))]

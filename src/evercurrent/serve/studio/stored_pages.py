@@ -52,7 +52,7 @@ class Group:
     changed: bool
 
 
-def stored_pages(engine: Engine, store: Store, types: Sequence[Type]) -> StoredPages | None:
+def open_pages(engine: Engine, store: Store, types: Sequence[Type]) -> StoredPages | None:
     """The pages of a store; None if it has to be read whole: rows lie in a source, or too many are recent."""
     if store.elsewhere or sum(s.rows for s in store.recent) > MOST_RECENT:
         return None
@@ -106,13 +106,13 @@ class StoredPages:
                 rows += self.part(i, offset, limit - len(rows))
                 offset = total
             offset -= total
-        return rows + list(islice(repeat_rows(self.added()), offset, offset + limit - len(rows)))
+        return rows + list(islice(repeat_rows(self.list_added()), offset, offset + limit - len(rows)))
 
     def entries(self) -> Entries:
         """All rows with their multiplicities, read group by group."""
         for i in range(len(self.groups)):
             yield from self.entries_of(i)
-        yield from self.added()
+        yield from self.list_added()
 
     # --- one group -----------------------------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ class StoredPages:
             if weight:
                 yield row, weight
 
-    def added(self) -> Entries:
+    def list_added(self) -> Entries:
         """The rows that only the recent segments have. All groups have been looked at."""
         return [(row, weight) for row, weight in self.recent.items() if row not in self.found]
 
