@@ -74,12 +74,18 @@ def test_the_graph_shows_what_there_is_and_a_panel_that_stays(
     page.mouse.move(5, 5)
     assert panel.is_visible()
     # The panel takes room from the graph; everything stays in sight, as long as nobody has moved it.
-    page.wait_for_function(
-        """() => {
-            const edge = document.querySelector('[data-test=panel]').getBoundingClientRect().left;
-            return [...document.querySelectorAll('.node .box')].every(n => n.getBoundingClientRect().right <= edge);
-        }"""
-    )
+    in_sight = """() => {
+        const edge = document.querySelector('[data-test=panel]').getBoundingClientRect().left;
+        const boxes = [...document.querySelectorAll('.node .box')].map(n => n.getBoundingClientRect());
+        return boxes.every(box => box.left >= 76 && box.right <= edge);
+    }"""
+    page.wait_for_function(in_sight)
+    page.keyboard.press("Escape")
+    page.click('[data-id="view:by_city"]')  # at the edge
+    panel.get_by_role("heading", name="by_city").wait_for()
+    page.wait_for_function(in_sight)
+    page.click('[data-id="view:spend"]')
+    panel.get_by_role("heading", name="spend").wait_for()
     page.click('[data-test="states"]')
     page.wait_for_function("() => !document.querySelector('[data-id^=\"state:\"]')")
     assert (

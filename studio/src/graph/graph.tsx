@@ -138,19 +138,20 @@ export function Graph() {
     fitted.current = false;
     select(svg.current!).call(zooming.current!.scaleBy, k);
   };
-  /** All of it; of a graph that would be too small to read, the upper left part. */
-  const begin = () => {
+  /** Shows all of it; of a graph that would be too small to read, the upper left part. Returns whether it is all of it. */
+  const begin = (): boolean => {
     const { width, height } = svg.current!.getBoundingClientRect();
     const k = Math.min(width / drawn.width, height / drawn.height);
     if (k > 0.3) fit();
     else frame({ x: 0, y: 0, width: Math.min(drawn.width, width / 0.6), height: Math.min(drawn.height, height / 0.6) });
     fitted.current = true;
+    return k > 0.3;
   };
   const show = (id: string) => {
     const el = svg.current!;
     const spot = drawn.nodes.get(id);
     if (!spot) return;
-    if (fitted.current) begin(); // the panel has just taken some room
+    if (fitted.current && begin()) return; // the panel has just taken some room; all of it is in sight again
     const now = (el as unknown as { __zoom: typeof zoomIdentity }).__zoom;
     const { width, height } = el.getBoundingClientRect();
     const [x, y] = now.apply([spot.x, spot.y]);
@@ -174,7 +175,7 @@ export function Graph() {
     begin();
     if (chosen) show(chosen);
     // The panel beside the graph takes room from it, and gives it back: what was all in sight stays so.
-    const resized = new ResizeObserver(() => svg.current && fitted.current && begin());
+    const resized = new ResizeObserver(() => void (svg.current && fitted.current && begin()));
     resized.observe(el);
     return () => resized.disconnect();
   }, [drawn]);
