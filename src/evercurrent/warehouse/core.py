@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from evercurrent.catalog.catalog import Catalog
@@ -26,6 +25,7 @@ from evercurrent.design.compile import Design
 from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.progress import Progress
 from evercurrent.engine.spark.sources.references import SourceRows
+from evercurrent.engine.spark.storage.places import Place
 from evercurrent.engine.spark.storage.snapshots import Snapshot
 from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.storage.stored_state import Store
@@ -80,7 +80,7 @@ class Core:
         """By the mark of a group of deferred views: a snapshot, and the same with the group caught up."""
         self.committing = False  # subscribers are reading what is about to be committed
         self.functions = HandedOver()  # what the program lets definitions call
-        self.publish_to: tuple[Path, ...] = ()  # folders outside the warehouse that views may be published in
+        self.publish_to: tuple[Place, ...] = ()  # places outside the warehouse that views may be published in
         self.unconfirmed: set[str] = set()  # views that are not published for want of such a folder
         self.published: dict[str, int] = {}  # the version at which each view is known to be published
         # The object of an identity, for subscribers; UNDEFINED if it is deleted.

@@ -52,7 +52,7 @@ from evercurrent.warehouse.maintenance.called_functions import missing_functions
 from evercurrent.warehouse.maintenance.catch_up import catch_up_view
 from evercurrent.warehouse.maintenance.commit import tidying
 from evercurrent.warehouse.maintenance.notifications import changes_by_others
-from evercurrent.warehouse.maintenance.publish import folders_of
+from evercurrent.warehouse.maintenance.publish_places import read_places
 from evercurrent.warehouse.objects.face import StoredFace
 from evercurrent.warehouse.python_views import WarehouseOwner
 from evercurrent.warehouse.statements import WarehouseTarget
@@ -80,7 +80,7 @@ class Warehouse(PythonFace, StatementFace, DataFace, StoredFace, StreamFace):
     ) -> None:
         self._servers: Callable[[str], Callable[..., Any]] | None = None
         require_choice(strategy, STRATEGIES, "strategy")
-        known, places = HandedOver(functions), folders_of(publish_to)
+        known, places = HandedOver(functions), read_places(publish_to)
         folder = Folder(path, storage_options, spark)
         folder.make()
         self._core = Core(Engine(spark, folder, strategy))

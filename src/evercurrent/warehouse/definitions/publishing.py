@@ -13,19 +13,18 @@ import os
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
-
-from deltalake import DeltaTable
 
 from evercurrent.catalog.nodes import View
 from evercurrent.engine.spark.storage import delta_tables as delta
 from evercurrent.engine.spark.storage.delta.merges import require_columns
+from evercurrent.engine.spark.storage.delta_tables import Target
 from evercurrent.errors import QueryError
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.definitions.oql import redefine_publishing
 from evercurrent.warehouse.maintenance.publish import PUBLISHING, definition_of, publish, publish_path
 from evercurrent.warehouse.maintenance.publish_merged import require_key
+from evercurrent.warehouse.maintenance.publish_places import read_place, resolve, target_at
 
 
 def set_publishing(
@@ -33,18 +32,19 @@ def set_publishing(
 ) -> None:
     """Publishes a view elsewhere, or nowhere, from now on; a version of its own."""
     view = core.view(name).name
-    chosen: bool | str = to if isinstance(to, bool) else os.path.abspath(os.fspath(to))
+    target = None if isinstance(to, bool) else target_at(core, read_place(to))
+    chosen = to if isinstance(to, bool) else str(read_place(to))
     old, before = publish_path(core, view), definition_of(core, view)
-    if isinstance(chosen, str):  # the program's own word
-        core.publish_to = (*core.publish_to, Path(chosen).resolve())
+    if target is not None:  # the program's own word
+        core.publish_to = (*core.publish_to, resolve(target.path))
         core.unconfirmed.discard(view)
-    about = describe_publishing(core, core.view(name), chosen, merge, before)
+    about = {"publish": chosen} if not merge else describe_merge(core, core.view(name), target, merge, before)
     if {k: v for k, v in before.items() if k in PUBLISHING} == about or (
         before.get("publish", True) == chosen and not before.get("merge") and not merge
     ):
         publish(core)  # it may not have been confirmed before
         return
-    if isinstance(chosen, str) and not merge and delta.is_foreign(Path(chosen)):
+    if target is not None and not merge and delta.is_foreign(target):
         raise QueryError(
             f"view {view} cannot be published at {chosen}: something else lies there",
             hint="name a folder that is empty or not there yet; merge=[...] merges the view into a Delta table, by a key",
@@ -61,24 +61,23 @@ def set_publishing(
     publish(core)
 
 
-def describe_publishing(
-    core: Core, view: View, chosen: bool | str, merge: Iterable[str] | str, before: Mapping[str, Any]
+def describe_merge(
+    core: Core, view: View, target: Target | None, merge: Iterable[str] | str, before: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Returns what the definition says of publishing. What is merged has a name of its own in the log of the table."""
-    if not merge:
-        return {"publish": chosen}
-    if not isinstance(chosen, str):
+    """Returns what the definition says of merging. What is merged has a name of its own in the log of the table."""
+    if target is None:
         raise QueryError(
             "merge is for a table that is there already",
             hint="db.publish(view, 'path/of/table', merge=['id'])",
         )
-    if not DeltaTable.is_deltatable(chosen):
+    chosen = str(target.path)
+    if not target.disk.names(target.path / "_delta_log") or not target.exists():
         raise QueryError(
             f"view {view.name} cannot be merged into {chosen}: there is no Delta table",
             hint="create the table first; without merge, the view is published as a table of its own",
         )
     key = list(require_key(core, view, [merge] if isinstance(merge, str) else list(merge)))
-    require_columns(DeltaTable(chosen), chosen, view.name, view.fields)
+    require_columns(target.table(), chosen, view.name, view.fields)
     same = before.get("publish") == chosen and before.get("merge") == key
     identity = before["merge_id"] if same else f"evercurrent {view.name} {uuid.uuid4().hex}"
     return {"publish": chosen, "merge": key, "merge_id": identity}

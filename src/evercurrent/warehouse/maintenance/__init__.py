@@ -12,6 +12,7 @@ fill_stores       the stores of another catalog
 notifications     subscribers of a warehouse
 publish           published views follow the commits
 publish_merged    views that are merged into tables of others
+publish_places    where views may be published outside of the warehouse: folders, and addresses in object stores
 recompute         views that a batch recomputes
 recompute_by_sql  a view computed by Spark's own SQL, over stored tables
 retry             versions that are mere upkeep, and commits that are repeated over them

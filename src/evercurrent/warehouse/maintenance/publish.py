@@ -12,10 +12,8 @@ warehouse is written only if the program has named it: by `db.publish`, or by a 
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from evercurrent.catalog.nodes import View, is_part
@@ -23,14 +21,14 @@ from evercurrent.data.zset import ZSet
 from evercurrent.design.row_keys import row_key
 from evercurrent.engine.spark.engine import fits_driver
 from evercurrent.engine.spark.storage import delta_tables as delta
-from evercurrent.engine.spark.storage.disk import DISK
 from evercurrent.engine.spark.storage.places import Place
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.storage.user_frames import user_frame
-from evercurrent.errors import QueryError
+from evercurrent.errors import EvercurrentError
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.maintenance.changes_listed import changes_since, read_listed_rows
 from evercurrent.warehouse.maintenance.publish_merged import merge_view
+from evercurrent.warehouse.maintenance.publish_places import is_confirmed, read_place, target_at
 
 ATTEMPTS = 3
 """How often a view is published again if another driver publishes it at the same time."""
@@ -58,39 +56,27 @@ def publish_path(core: Core, view: str) -> Place | None:
         if not core.engine.folder.disk.publishes:
             return None
         return delta.place(core.engine.folder, view)
-    path = Path(str(chosen))
+    try:
+        path = read_place(str(chosen))
+    except EvercurrentError as problem:
+        warn_once(core, view, f"view {view} is not published: {problem.message}")
+        return None
     if is_confirmed(core, path):
         return path
-    if view not in core.unconfirmed:
-        core.unconfirmed.add(view)
-        warnings.warn(
-            f"view {view} is not published: its definition names {path}, outside the warehouse, which this program has not "
-            f"confirmed; ec.connect(..., publish_to=[{str(path)!r}]) does, or db.publish({view!r}, ...) names another place",
-            PublishWarning,
-            stacklevel=3,
-        )
+    warn_once(
+        core,
+        view,
+        f"view {view} is not published: its definition names {path}, outside the warehouse, which this program has not "
+        f"confirmed; ec.connect(..., publish_to=[{str(path)!r}]) does, or db.publish({view!r}, ...) names another place",
+    )
     return None
 
 
-OWN = ("_log", "data", "quarantine")
-"""Folders of a warehouse that hold what it is made of."""
-
-
-def is_confirmed(core: Core, path: Path) -> bool:
-    """Whether views may be written at a path: somewhere in the warehouse, or in a folder that the program has named."""
-    found, root = path.resolve(), core.engine.folder.root
-    if isinstance(root, Path) and found.is_relative_to(root.resolve()):
-        inside = found.relative_to(root.resolve()).parts
-        return bool(inside) and inside[0] not in OWN
-    return path.is_absolute() and any(found.is_relative_to(folder) for folder in core.publish_to)
-
-
-def folders_of(publish_to: Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
-    if isinstance(publish_to, str | bytes | os.PathLike) or not isinstance(publish_to, Iterable):
-        raise QueryError(
-            "publish_to must be a list of folders", hint="ec.connect(..., publish_to=['exports'])"
-        )
-    return tuple(Path(os.fspath(folder)).resolve() for folder in publish_to)
+def warn_once(core: Core, view: str, text: str) -> None:
+    """Warns that a view is not published, the first time."""
+    if view not in core.unconfirmed:
+        core.unconfirmed.add(view)
+        warnings.warn(text, PublishWarning, stacklevel=4)
 
 
 def publish(core: Core) -> tuple[str, ...]:
@@ -115,17 +101,12 @@ def publish(core: Core) -> tuple[str, ...]:
     return tuple(problems)
 
 
-def target_at(core: Core, path: Place) -> delta.Target:
-    """Returns a place with the disk that it is on: that of the warehouse, or the local one."""
-    return delta.Target(path, DISK if isinstance(path, Path) else core.engine.folder.disk)
-
-
 def publish_view(core: Core, view: View, path: Place) -> str | None:
     """Brings the table of a view to the present version; returns a warning about it, if there is one."""
     definition = definition_of(core, view.name)
     known = core.published.get(view.name)
     if definition.get("merge"):
-        return None if known == core.version else merge_view(core, view, str(path), definition)
+        return None if known == core.version else merge_view(core, view, target_at(core, path), definition)
     write_view(core, view, target_at(core, path), known)
     return None
 

@@ -14,14 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deltalake import DeltaTable
-
 from evercurrent.algebra.keys import keys
 from evercurrent.algebra.nodes import columns
 from evercurrent.catalog.nodes import View
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.spark.storage.delta.merges import find_merged_version, merge_rows, require_columns
-from evercurrent.engine.spark.storage.delta_tables import table_of
+from evercurrent.engine.spark.storage.delta_tables import Target, table_of
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import EvercurrentError, QueryError
 from evercurrent.warehouse.core import Core
@@ -55,15 +53,15 @@ def require_key(core: Core, view: View, merge: Sequence[str]) -> tuple[str, ...]
     return chosen
 
 
-def merge_view(core: Core, view: View, path: str, definition: Mapping[str, Any]) -> str | None:
+def merge_view(core: Core, view: View, target: Target, definition: Mapping[str, Any]) -> str | None:
     """Brings a table to the present version of a view; returns what cannot be told, if anything."""
-    table = DeltaTable(path)
+    table = target.table()
     application = str(definition["merge_id"])
     at = find_merged_version(table, application)
     if at is not None and (core.version == at or core.version < at <= core.engine.log.latest()):
         core.published[view.name] = core.version
         return None
-    require_columns(table, path, view.name, view.fields)
+    require_columns(table, str(target.path), view.name, view.fields)
     change, problem = change_of(core, view, at)
     if change or at is None:
         key = [i for i, f in enumerate(view.fields) if f.name in definition["merge"]]

@@ -26,7 +26,8 @@ from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.errors import QueryError
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.deferred.deferred_relations import program_schemas
-from evercurrent.warehouse.maintenance.publish import definition_of, publish_path, target_at
+from evercurrent.warehouse.maintenance.publish import definition_of, publish_path
+from evercurrent.warehouse.maintenance.publish_places import target_at
 from evercurrent.warehouse.maintenance.retry import COMPACT
 from evercurrent.warehouse.version import Version
 

@@ -103,11 +103,9 @@ def find_published_version(target: Target) -> int | None:
     return target.table().transaction_version(APPLICATION)
 
 
-def is_foreign(path: Path) -> bool:
+def is_foreign(target: Target) -> bool:
     """Whether something lies at a place that we have not put there."""
-    if not path.exists() or not any(path.iterdir()):
-        return False
-    return find_published_version(Target(path)) is None
+    return bool(target.disk.names(target.path)) and find_published_version(target) is None
 
 
 def withdraw(folder: Folder, name: str) -> None:
