@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -209,3 +210,40 @@ def test_its_engine_reads_published_views(engine: SparkSession, tmp_path: Path) 
         found = engine.read.format("delta").load(str(tmp_path / "w" / "views" / "per")).collect()
         assert sorted(tuple(r) for r in found) == sorted(db.view("per").rows())
         engine.sql(f"UPDATE delta.`{path}` SET x = x + {step + 1} WHERE id % 5 = {step}")
+
+
+def test_its_engine_reads_the_change_feed_of_a_published_view(engine: SparkSession, tmp_path: Path) -> None:
+    """Each version of the feed is the net change of the view: added to the rows before it, it is the rows after it."""
+    db = ec.connect(spark=engine, path=tmp_path / "w")
+    db.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, g STRING, x INT)")
+    db.execute(VIEW)
+    place = str(tmp_path / "w" / "views" / "per")
+    db.table("t").insert([(i, f"g{i % 3}", i) for i in range(30)])
+    first = int(delta.DeltaTable.forPath(engine, place).history(1).collect()[0]["version"])
+    before = Counter(db.view("per").rows())
+    known = {first: before}
+    for change in (
+        "UPDATE t SET x = x + 1 WHERE id = 4",  # one row of the view
+        "DELETE FROM t WHERE g = 'g2'",  # a row leaves
+        "INSERT INTO t VALUES (100, 'g7', 1), (101, 'g0', 2)",  # one comes, one changes
+    ):
+        db.execute(change)
+        known[len(known) + first] = Counter(db.view("per").rows())
+    feed = (
+        engine.read.format("delta")
+        .option("readChangeFeed", "true")
+        .option("startingVersion", first + 1)
+        .load(place)
+        .select("g", "n", "s", "m", "_change_type", "_commit_version")
+        .collect()
+    )
+    assert {r["_commit_version"] for r in feed} == set(known) - {first}
+    for version in sorted(known)[1:]:
+        own = [r for r in feed if r["_commit_version"] == version]
+        gone = Counter(tuple(r)[:4] for r in own if r["_change_type"] in ("delete", "update_preimage"))
+        come = Counter(tuple(r)[:4] for r in own if r["_change_type"] in ("insert", "update_postimage"))
+        assert not gone - known[version - 1], "what leaves was there"
+        assert known[version - 1] - gone + come == known[version]
+    kinds = [sorted(r["_change_type"] for r in feed if r["_commit_version"] == v) for v in sorted(known)[1:]]
+    update = ["update_postimage", "update_preimage"]
+    assert kinds == [update, ["delete"], ["insert", *update]]

@@ -74,6 +74,9 @@ class StreamFace:
     ) -> None:
         """Choose where a view is published as a Delta table: in the warehouse (True), at a path, or nowhere (False).
 
+        A path may be an address in an object store (`s3://bucket/exports/spend`), which is reached with the credentials of the
+        environment or those of the warehouse.
+
         `merge` names the columns of a key: then the path is that of a table that is there already, and only the rows and
         columns of the view are inserted, updated and deleted in it.
         """

@@ -8,6 +8,7 @@ A process of its own, because PySpark decides once for each process which kind o
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
 import evercurrent as ec
+from tests.spark.stores.s3_server import new_bucket, options_for
 
 STEPS: list[Callable[[Any, Path], Any]] = []
 
@@ -178,6 +180,66 @@ def records(spark: Any, folder: Path) -> Any:
         return {
             "views": sorted(r[0] for r in asked),
             "same": sorted(r[0] for r in frame) == sorted(r[0] for r in asked),
+        }
+
+
+@step
+def object_store(spark: Any, folder: Path) -> Any:
+    """A warehouse on S3: the server has no connector for it and no credentials, tasks bring both."""
+    endpoint = os.environ["TEST_S3"]
+    path, options = f"s3://{new_bucket(endpoint)}/w", options_for(endpoint)
+    found: dict[str, Any] = {}
+    with ec.connect(spark=spark, path=path, storage_options=options, strategy="spark") as db:
+        db.execute("CREATE TABLE t (id INT PRIMARY KEY, k INT, at TIMESTAMP, tags ARRAY<STRING>)")
+        db.execute("CREATE VIEW v AS SELECT k, count(*) AS n, max(at) AS late FROM t GROUP BY k")
+        db.execute("CREATE VIEW f AS SELECT id, tags FROM t WHERE k = 1", policy="full")
+        frame = spark.range(300).selectExpr(
+            "cast(id as int) id",
+            "cast(id % 3 as int) k",
+            "timestamp'2024-05-06 07:08:09' at",
+            "array('a', null) tags",
+            "'insert' _change_type",
+        )
+        found["jobs"] = db.apply({"t": frame}, batch="first").jobs > 0
+        db.apply({"t": [{"_change_type": "delete", "id": 1}]})
+        db.view("v").dataframe().createOrReplaceTempView("of_the_store")
+        found["frame"] = spark.sql("SELECT sum(n) FROM of_the_store").collect()[0][0]
+        found["feed"] = db.view("v").changes(since=db.version - 1).count()
+        found["verified"] = bool(db.verify())
+    for strategy in ("auto", "tasks"):
+        with ec.connect(spark=spark, path=path, storage_options=options, strategy=strategy) as db:
+            found[f"repeated {strategy}"] = db.apply({"t": []}, batch="first").repeated
+            db.execute("DELETE FROM t WHERE id = (SELECT max(id) FROM t)")
+            found[strategy] = sorted([k, n] for k, n, _ in db.view("v").rows())
+            found[f"checked {strategy}"] = bool(db.check()) and bool(db.verify())
+    table = DeltaTable(f"{path}/views/v", storage_options=options).to_pyarrow_table()
+    found["published"] = sorted(table["n"].to_pylist())
+    return found
+
+
+@step
+def store_sources(spark: Any, folder: Path) -> Any:
+    """A Delta table on S3 as the source of a warehouse on a disk, read by tasks of the server."""
+    from evercurrent.engine.spark.sources import reading, references
+
+    endpoint = os.environ["TEST_S3"]
+    os.environ.update(options_for(endpoint))
+    lake, out = f"s3://{new_bucket(endpoint)}/lake", f"s3://{new_bucket(endpoint)}/out"
+    write_deltalake(lake, pa.table({"id": [1, 2, 3], "x": [1, 1, 2]}))
+    reading.DRIVER_BYTES = references.HELD_BYTES = -1
+    with ec.connect(spark=spark, path=folder / "w3", strategy="spark") as db:
+        db.source("t", format="delta", path=lake, key=["id"])
+        db.execute("CREATE VIEW v AS SELECT x, count(*) AS n FROM t GROUP BY x")
+        db.refresh()
+        DeltaTable(lake).delete("id = 1")
+        write_deltalake(lake, pa.table({"id": [9], "x": [2]}), mode="append")
+        db.refresh()
+        db.publish("v", out)
+        return {
+            "view": sorted(map(list, db.view("v").rows())),
+            "rows": sorted(map(list, db.table("t").rows())),
+            "published": DeltaTable(out).to_pyarrow_table().num_rows,
+            "verified": bool(db.verify()),
         }
 
 

@@ -45,6 +45,8 @@ def connect_server(log: Path, python: str, more: Mapping[str, str] | None = None
         "PYSPARK_PYTHON": python,
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_HOME": str(home),
+        "XDG_CACHE_HOME": str(log.parent / "cache"),
+        "PYTHONPATH": str(Path(__file__).resolve().parents[3] / "src"),
     }
     with log.open("wb") as out:
         process = subprocess.Popen(

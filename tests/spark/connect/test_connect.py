@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
+pytest.importorskip("moto")
 
 from tests.spark.connect.server import connect_server
+from tests.spark.stores.s3_server import s3_server
 
 pytestmark = pytest.mark.spark
 ROOT = Path(__file__).resolve().parents[3]
@@ -24,7 +26,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the client has seen, by step."""
     folder = tmp_path_factory.mktemp("connect")
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SPARK_")}
-    with connect_server(folder / "server.log", sys.executable) as address:
+    with s3_server() as endpoint, connect_server(folder / "server.log", sys.executable) as address:
         done = subprocess.run(
             [
                 sys.executable,
@@ -41,6 +43,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             cwd=ROOT,
             env={
                 **environment,
+                "TEST_S3": endpoint,
+                "XDG_CACHE_HOME": str(folder / "cache"),
                 "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
             },
             timeout=600,
@@ -104,6 +108,31 @@ def test_the_session_of_the_user_keeps_its_settings(report: dict[str, Any]) -> N
 
 def test_records(report: dict[str, Any]) -> None:
     assert report["records"]["views"] == ["big", "hashed", "spend"] and report["records"]["same"]
+
+
+def test_a_warehouse_on_s3(report: dict[str, Any]) -> None:
+    assert report["object_store"] == {
+        "jobs": True,
+        "frame": 299,
+        "feed": 2,
+        "verified": True,
+        "repeated auto": True,
+        "auto": [[0, 100], [1, 99], [2, 99]],
+        "checked auto": True,
+        "repeated tasks": True,
+        "tasks": [[0, 100], [1, 98], [2, 99]],
+        "checked tasks": True,
+        "published": [98, 99, 100],
+    }
+
+
+def test_sources_on_s3(report: dict[str, Any]) -> None:
+    assert report["store_sources"] == {
+        "view": [[1, 1], [2, 2]],
+        "rows": [[2, 1], [3, 2], [9, 2]],
+        "published": 2,
+        "verified": True,
+    }
 
 
 def test_what_cannot_work_is_refused_with_a_reason(report: dict[str, Any]) -> None:
