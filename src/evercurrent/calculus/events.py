@@ -90,7 +90,9 @@ def view_class(query: Query, catalog: Catalog) -> ViewClass:
     scans = [
         q
         for q in qualifiers
-        if isinstance(q, Generator | OuterGenerator) and reader.find_path_step(q) is None
+        if isinstance(q, Generator | OuterGenerator)
+        and isinstance(q.source, Relation)  # a query in its place has scans of its own
+        and reader.find_path_step(q) is None
     ]
     joins = len(scans) > 1 or any(isinstance(node, FullOuter) for node in found)
     return "ReduceGetJoin" if joins else "ReduceGet"

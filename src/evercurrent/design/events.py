@@ -4,7 +4,7 @@
 
 Beside the plan that Ali, Fernandes and Paton (2000, figure 11) choose stands what the program does: it derives the delta of the
 table that the event changes, or it joins the delta of columns that are only shown with the identities, by the lookups of its
-rules.
+rules. A table whose rows are only looked up changes no row of the view: they are kept for the rows that will refer to them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import cast
 
-from evercurrent.calculus.events import Event, events, plans, view_class
+from evercurrent.calculus.events import Event, ViewClass, events, plans, view_class
 from evercurrent.calculus.nodes import Comprehension, Generator, Query, Relation
 from evercurrent.calculus.show import show as show_query
 from evercurrent.catalog.catalog import Catalog
@@ -20,9 +20,17 @@ from evercurrent.catalog.extents import OID
 from evercurrent.catalog.nodes import View
 from evercurrent.data.types import Member
 from evercurrent.delta.program import Linear, Program, Rule
-from evercurrent.design.program_parts import lineage
+from evercurrent.design.program_parts import find_flow, lineage
 from evercurrent.term import build
 from evercurrent.term.nodes import Term
+
+CLASSES: dict[ViewClass, str] = {
+    "ReduceGet": "one table is filtered and projected",
+    "ReduceGetJoin": "tables are joined",
+    "Unnest": "elements of collections are read",
+    "Nest": "collections are made inside of its rows",
+}
+"""The classes of figure 10, each with the operator that decides."""
 
 Lookups = Callable[[Program, list[Rule]], str]
 """Says which lookups rules make."""
@@ -35,16 +43,20 @@ def show_events(view: View, catalog: Catalog, program: Program | None, lookups: 
         return
     query = cast(Query, view.query)
     kind = view_class(query, catalog)
-    yield f"view {view.name}: {kind}"
+    yield f"view {view.name}: {kind} ({CLASSES[kind]})"
     yield ""
+    flowing: set[str] = set()
     rules: dict[str, list[Rule]] = {}
     if program is not None:
         for rule in lineage(program, program.views[view.name]).rules:
             rules.setdefault(rule.on, []).append(rule)
+        flowing = find_flow(program, program.views[view.name])
     rows = [("event", "condition", "plan", "here")]
     for event in events(query, catalog):
         if program is None:
             here = "recomputed in full"
+        elif event.table in rules and event.table not in flowing:
+            here = _keep(event, program)
         else:
             here = _here(event, program, rules, lookups)
         rows.append((str(event), "yes" if event.condition else "", ", then ".join(plans(event, kind)), here))
@@ -77,6 +89,18 @@ def _here(event: Event, program: Program, rules: dict[str, list[Rule]], lookups:
     if event.kind in ("onModifyAttr", "onModifyAttrInElement") and not event.condition:
         return f"joined with the identities: {work}"
     return f"planted in the identities: {work}"
+
+
+def _keep(event: Event, program: Program) -> str:
+    """What happens to rows that are only looked up: they are kept, and a change of one that is referred to breaks an assumption."""
+    kept = f"kept in {event.table} for lookups: no row of the view changes"
+    if event.kind not in ("onModifyAttr", "onModifyAttrInElement"):
+        return kept
+    attribute = event.subject.split(" in ")[0].rpartition(".")[2]
+    children = [a.child for a in program.assumptions if a.parent == event.table and attribute in a.columns]
+    if not children:
+        return kept
+    return f"{kept}, unless {' or '.join(dict.fromkeys(children))} refers to it (the rules for that are compiled then)"
 
 
 def list_derived_views(view: View, query: Query) -> Iterator[tuple[str, Query]]:

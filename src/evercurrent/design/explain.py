@@ -125,7 +125,7 @@ def lookups_text(program: Program, rules: list[Rule]) -> str:
                 else:
                     many += 1
     if not one and not many:
-        return "no lookup"
+        return "its row is enough, without a lookup"
     said = [f"{one} of one entry"] if one else []
     said += [f"{many} of as many entries as match"] if many else []
     return f"{one + many} lookup{'s' if one + many > 1 else ''} ({', '.join(said)})"

@@ -54,6 +54,26 @@ def lineage(program: Program, name: str) -> Lineage:
     return result
 
 
+def find_flow(program: Program, name: str) -> set[str]:
+    """Names of everything whose change changes the relation of this name by itself: back along rules, but not along lookups."""
+    sources: dict[str, list[str]] = {}
+    for rules in program.triggers.values():
+        for rule in rules:
+            sources.setdefault(rule.into, []).append(rule.on)
+    known = list_named_relations(program)
+    result: set[str] = set()
+    waiting = [name]
+    while waiting:
+        current = waiting.pop()
+        if current not in result:
+            result.add(current)
+            relation = known.get(current)
+            waiting += sources.get(current, ())
+            if isinstance(relation, Keyed | Fixpoint):
+                waiting += _rests_on(relation)
+    return result
+
+
 def list_named_relations(program: Program) -> dict[str, Relation]:
     """Every relation by every name that rules know it by: a loop's names stand for its fixpoint."""
     result: dict[str, Relation] = {}

@@ -66,6 +66,20 @@ def _is_short(plan: Plan) -> bool:
     return isinstance(plan, Top) and plan.limit is not None
 
 
+def table_note(plan: Plan) -> str | None:
+    """Returns one line about all windows over a whole table of which one change moves many results.
+
+    sum(), ntile(): a change of one row can change the result of every row in the table; explain() says what to write instead
+    """
+    found = {str(r): r for r in find_reaches(plan) if not r.function.partition}
+    if len(found) < 2:
+        return next(iter(found), None)
+    names = ", ".join(dict.fromkeys(f"{r.function.function}()" for r in found.values()))
+    rows = {r.rows for r in found.values()}
+    reached = rows.pop() if len(rows) == 1 else "many rows"
+    return f"{names}: a change of one row can change the result of {reached} in the table; explain() says what to write instead"
+
+
 def window_notes(plan: Plan) -> Iterator[str]:
     """Lines of the summary of a view; none, if a change reaches few rows of every window."""
     found = list(dict.fromkeys(map(str, find_reaches(plan))))

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import View
 from evercurrent.catalog.removal import remove
+from evercurrent.design.events import CLASSES
 from evercurrent.frontend.oql import syntax
 from evercurrent.frontend.oql.define import views
 from evercurrent.frontend.oql.kinds import Coll
@@ -48,7 +49,13 @@ def explain_family(
         return "\n".join([*lines, *(one(keeper, part, None) for part in (*parts, *besides))])
     if len(parts) == 1:
         return one(keeper, parts[0], stage)
-    return "\n\n".join(f"{part.name}:\n{one(keeper, part, stage)}" for part in parts)
+    told = [f"{part.name}:\n{one(keeper, part, stage)}" for part in parts]
+    if stage == "events":  # figure 10 knows the whole, figure 11 is applied to the parts
+        told.insert(
+            0,
+            f"view {view.name}: Nest ({CLASSES['Nest']}); each of its {len(parts)} parts is kept as a view of its own",
+        )
+    return "\n\n".join(told)
 
 
 def type_text(layout: Layout) -> str:

@@ -18,7 +18,7 @@ from evercurrent.catalog.lookup import refuse_class_table, to_drop
 from evercurrent.catalog.nodes import Assertion, Table, View
 from evercurrent.catalog.removal import remove, remove_dependant
 from evercurrent.design.evaluation import run_query
-from evercurrent.design.window_notes import find_reaches
+from evercurrent.design.window_notes import table_note
 from evercurrent.errors import CostWarning, EvaluationError, UnsupportedError
 from evercurrent.session.blame import assertion_error, blame_definition
 from evercurrent.session.installation import defining, install
@@ -71,11 +71,11 @@ def create_view(session: Session, view: View, *, replacing: bool, quietly: bool)
 
 
 def warn_of_windows(session: Session, view: View) -> None:
-    """Warns of windows over a whole table of which one change moves many results."""
+    """Warns of windows over a whole table of which one change moves many results: one warning for each view."""
     stages = session.maintenance.design.stages.get(view.name)
-    for reach in () if stages is None else find_reaches(stages.plan):
-        if not reach.function.partition:
-            warnings.warn(f"view {view.name}: {reach}", CostWarning, stacklevel=2)
+    note = None if stages is None else table_note(stages.plan)
+    if note is not None:
+        warnings.warn(f"view {view.name}: {note}", CostWarning, stacklevel=2)
 
 
 def create_assertion(session: Session, assertion: Assertion, *, replacing: bool, quietly: bool) -> None:

@@ -88,6 +88,9 @@ def test_elements_of_a_collection(catalog: Catalog) -> None:
         ("SELECT e.dept.name AS n FROM Employees e", "ReduceGet"),
         (WORKS_FOR, "ReduceGetJoin"),
         ("SELECT a.name FROM Employees a, Employees b WHERE a.manager = b.oid", "ReduceGetJoin"),
+        ("SELECT sum(e.salary) AS s FROM Employees e", "ReduceGet"),
+        ("SELECT s FROM (SELECT dept, sum(salary) AS s FROM Employees GROUP BY dept) q", "ReduceGet"),
+        ("SELECT e.name FROM Employees e WHERE e.dept IN (SELECT oid FROM Departments)", "ReduceGetJoin"),
         ("SELECT e.dept, collect_list(e.name) AS l FROM Employees e GROUP BY e.dept", "Nest"),
     ],
 )
