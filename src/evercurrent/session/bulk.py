@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.rules import (
+    NotNull,
     References,
+    RowRule,
     references_of,
     row_rules,
     unique_keys,
@@ -31,6 +33,7 @@ from evercurrent.term.walk import columns_of
 if TYPE_CHECKING:
     import pyarrow
 
+    from evercurrent.engine.columnar.given import GivenRows
     from evercurrent.engine.columnar.table import ArrowRows, ColumnTable, TableChange
     from evercurrent.engine.columnar.vectors import Ints, Pools
     from evercurrent.session.session import Session
@@ -41,8 +44,8 @@ if TYPE_CHECKING:
 class Columns:
     """What a transaction does to one table, as columns."""
 
-    inserted: pyarrow.Table
-    deleted: pyarrow.Table
+    inserted: GivenRows
+    deleted: GivenRows
     given: int  # how many rows there were, before what cancels was left out
 
 
@@ -131,10 +134,8 @@ def can_be_columns(store: Store, rows: int) -> bool:
 
 def _take(session: Session, name: str, given: pyarrow.Table, feed: bool) -> Columns:
     import numpy
-    import pyarrow
 
-    from evercurrent.engine.columnar.arrow import check_column, find_stored_type
-    from evercurrent.engine.columnar.cancelling import without_cancelled
+    from evercurrent.engine.columnar.cancelling import split_changes
     from evercurrent.engine.columnar.vectors import Unfit
 
     store = session.stores[name]
@@ -145,40 +146,59 @@ def _take(session: Session, name: str, given: pyarrow.Table, feed: bool) -> Colu
         raise Unfit("other columns")
     if feed and given.column_names.count(CHANGE_TYPE) != 1:
         raise Unfit("no kinds of changes")
-    needed = None if store.stored else _find_needed(session, store)
-    arrays = []
-    for i, c in enumerate(fields):
-        column = given.column(c.name)
-        if needed is None or i in needed or column.type != find_stored_type(c.type):
-            column = check_column(c.type, column)
-        if needed is not None and i not in needed:
-            if column.null_count and not c.nullable:
-                raise Unfit("a NULL")
-            column = pyarrow.nulls(len(column))
-        arrays.append(column)
-    whole = pyarrow.Table.from_arrays(arrays, [f"c{i}" for i in range(len(fields))])
+    whole = _check_columns(session, store, given)
     if not feed:
-        return Columns(whole, whole.slice(0, 0), whole.num_rows)
+        return Columns(whole, whole.choose(numpy.empty(0, numpy.int64)), whole.num_rows)
     kinds = given.column(CHANGE_TYPE).combine_chunks().dictionary_encode()
     signs = [SIGNS.get(kind) for kind in kinds.dictionary.to_pylist()]
     if None in signs or kinds.null_count:
         raise Unfit("a kind of change that is none")
     inserts = numpy.array([sign == 1 for sign in signs], bool)[kinds.indices.to_numpy()]
     if inserts.all():
-        return Columns(whole, whole.slice(0, 0), whole.num_rows)
-    inserted, deleted = whole.filter(pyarrow.array(inserts)), whole.filter(pyarrow.array(~inserts))
-    if not inserted.num_rows:
-        return Columns(inserted, deleted, whole.num_rows)
+        return Columns(whole, whole.choose(numpy.empty(0, numpy.int64)), whole.num_rows)
+    if not inserts.any():
+        return Columns(whole.choose(numpy.empty(0, numpy.int64)), whole, whole.num_rows)
     key = next((k.columns for k in unique_keys(store.table) if k.place == 0), tuple(range(len(fields))))
-    return Columns(*without_cancelled([c.type for c in fields], key, inserted, deleted), whole.num_rows)
+    return Columns(*split_changes(whole, key, inserts), whole.num_rows)
+
+
+def _check_columns(session: Session, store: Store, given: pyarrow.Table) -> GivenRows:
+    """The columns in their stored types. Of a table that is not stored, columns that nobody reads are left out."""
+    import pyarrow
+
+    from evercurrent.engine.columnar.arrow import check_column, check_vector, find_stored_type
+    from evercurrent.engine.columnar.given import GivenRows
+    from evercurrent.engine.columnar.vectors import Unfit, Vector
+
+    read = _find_needed(session, store)
+    arrays: list[pyarrow.Array] = []
+    vectors: dict[int, Vector] = {}
+    for i, c in enumerate(store.table.columns):
+        column = given.column(c.name)
+        if i in read:
+            column, vector = check_vector(c.type, column)
+            if vector is not None:
+                vectors[i] = vector
+        elif store.stored or column.type != find_stored_type(c.type):
+            column = check_column(c.type, column)
+        if i not in read and not store.stored:
+            if column.null_count and not c.nullable:
+                raise Unfit("a NULL")
+            column = pyarrow.nulls(len(column))
+        arrays.append(column)
+    whole = GivenRows([c.type for c in store.table.columns], arrays, given.num_rows)
+    for i, vector in vectors.items():
+        whole.know(i, vector)
+    return whole
 
 
 def _find_needed(session: Session, store: Store) -> frozenset[int]:
-    """The positions of the columns of a table that is not stored that somebody reads: views, keys and checks."""
+    """The positions of the columns of a table that somebody reads: views, keys and checks; of stored ones, references too."""
     table = store.table
     places = {c.name: i for i, c in enumerate(table.columns)}
     checks = {places[c.name] for check in table.checks for c in columns_of(check.condition)}
     keys = {i for key in unique_keys(table) for i in key.columns}
+    keys |= {i for reference in store.references for i in reference.positions}
     return columns_read(session.maintenance.engine.program, table.name) | checks | keys
 
 
@@ -240,27 +260,18 @@ def _commit(session: Session, transaction: Transaction, work: ColumnWork) -> boo
 
 def delta_of(change: TableChange) -> ArrowRows:
     """The deleted and the inserted rows, with weights."""
-    import numpy
-    import pyarrow
+    from evercurrent.engine.columnar.table import ChangedRows
 
-    from evercurrent.engine.columnar.table import ArrowRows
-
-    weights = numpy.ones(change.chunk.num_rows, numpy.int64)
-    if not len(change.deleted):
-        return ArrowRows(change.table.types, change.chunk, weights)
-    gone = change.gone
-    signs = numpy.concatenate([numpy.full(len(change.deleted), -1, numpy.int64), weights])
-    return ArrowRows(change.table.types, pyarrow.concat_tables([gone, change.chunk]), signs)
+    return ChangedRows(change.gone if len(change.deleted) else None, change.chunk)
 
 
 def _change(session: Session, name: str, columns: Columns) -> TableChange | None:
     """The change of one table; None if one of its own rules is not certainly satisfied."""
-    from evercurrent.engine.columnar.row_rules import satisfies
     from evercurrent.engine.columnar.table import Forwarding
 
     store = session.stores[name]
     table = _columns_of(session, store)
-    if not all(satisfies(rule, columns.inserted, table.pools) for rule in row_rules(store.table)):
+    if not all(_satisfy(rule, columns.inserted, table.pools) for rule in row_rules(store.table)):
         return None
     import numpy
 
@@ -268,6 +279,15 @@ def _change(session: Session, name: str, columns: Columns) -> TableChange | None
         return Forwarding(table, columns.inserted, columns.deleted)
     deleted = table.find_rows(columns.deleted) if columns.deleted.num_rows else numpy.empty(0, numpy.int64)
     return table.change(columns.inserted, deleted, columns.deleted if len(deleted) else None)
+
+
+def _satisfy(rule: RowRule, inserted: GivenRows, pools: Pools) -> bool:
+    """Whether all inserted rows certainly satisfy a rule of single rows."""
+    if isinstance(rule, NotNull):
+        return not inserted.has_nulls(rule.column)
+    from evercurrent.engine.columnar.row_rules import satisfies
+
+    return satisfies(rule, inserted.table(), pools)
 
 
 def _columns_of(session: Session, store: Store) -> ColumnTable:

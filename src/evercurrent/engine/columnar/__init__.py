@@ -5,6 +5,7 @@ arrow       columns of Arrow as users hand them over, checked, and as vectors
 cancelling  rows that a change both inserts and deletes
 deltas      weighted rows as columns that are made when they are asked for
 exact_sums  sums of floats over groups, exact
+given       rows that were handed over as Arrow columns, and selections of them
 index       finds entries of growing arrays by their keys, a batch at a time
 keyed       what the functions of touched groups return
 program     one program over columnar states: transactions, undo, reading

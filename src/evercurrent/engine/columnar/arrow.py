@@ -60,10 +60,22 @@ def find_stored_type(t: Type) -> pyarrow.DataType:
 
 def check_column(t: Type, column: Any) -> pyarrow.Array:
     """A column in its stored type, if it holds values of the type and nothing has to be rounded or cut."""
+    column = _cast_column(t, column)
+    if isinstance(t, String) and t.length is not None:
+        longest = pyarrow.compute.max(pyarrow.compute.utf8_length(column)).as_py()
+        if longest is not None and longest > t.length:
+            raise Unfit("a text that is too long")
+    limits = _find_limits(t)
+    if limits is not None:
+        _require_between(numbers(column), *limits)
+    return column
+
+
+def _cast_column(t: Type, column: Any) -> pyarrow.Array:
     wanted = find_stored_type(t)
     try:
         if isinstance(column, pyarrow.ChunkedArray):
-            column = column.combine_chunks()
+            column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
             if isinstance(column, pyarrow.ChunkedArray):  # Arrow keeps very long texts in pieces
                 raise Unfit("a column of several pieces")
         if column.type != wanted:
@@ -74,8 +86,21 @@ def check_column(t: Type, column: Any) -> pyarrow.Array:
             column.validate(full=True)
     except pyarrow.ArrowException as problem:
         raise Unfit(str(problem)) from None
-    _require_range(t, column)
     return column
+
+
+def check_vector(t: Type, column: Any) -> tuple[pyarrow.Array, Vector | None]:
+    """The same, and the column as a vector if it holds numbers: its range is then checked on them, and they are read once."""
+    if not isinstance(t, Integer | Decimal | Date | Timestamp):
+        return check_column(t, column), None
+    column = _cast_column(t, column)
+    vector = Vector(
+        numbers(column), column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else None
+    )
+    limits = _find_limits(t)
+    if limits is not None:
+        _require_between(vector.values, *limits)
+    return column, vector
 
 
 def _converts(source: pyarrow.DataType, t: Type) -> bool:
@@ -98,20 +123,17 @@ def _converts(source: pyarrow.DataType, t: Type) -> bool:
             return bool(kinds.is_null(source))
 
 
-def _require_range(t: Type, column: pyarrow.Array) -> None:
+def _find_limits(t: Type) -> tuple[int, int] | None:
+    """The least and the greatest number of a type that Arrow's own type does not keep to."""
     match t:
-        case String(int(length)):
-            longest = pyarrow.compute.max(pyarrow.compute.utf8_length(column)).as_py()
-            if longest is not None and longest > length:
-                raise Unfit("a text that is too long")
         case Date():
-            _require_between(numbers(column), FIRST_DAY, LAST_DAY)
+            return FIRST_DAY, LAST_DAY
         case Timestamp():
-            _require_between(numbers(column), FIRST_DAY * MICROS_PER_DAY, (LAST_DAY + 1) * MICROS_PER_DAY - 1)
+            return FIRST_DAY * MICROS_PER_DAY, (LAST_DAY + 1) * MICROS_PER_DAY - 1
         case Decimal(precision):
-            _require_between(numbers(column), -(10**precision) + 1, 10**precision - 1)
+            return -(10**precision) + 1, 10**precision - 1
         case _:
-            return
+            return None
 
 
 def _require_between(values: Values, low: int, high: int) -> None:
@@ -136,7 +158,7 @@ def numbers(column: pyarrow.Array) -> Ints:
         return numpy.ascontiguousarray(low)
     width = column.type.bit_width
     kind = numpy.dtype(f"int{width}")
-    values = numpy.frombuffer(buffer, kind, first + size)[first:].astype(numpy.int64)
+    values = numpy.frombuffer(buffer, kind, first + size)[first:].astype(numpy.int64, copy=False)
     if column.null_count:
         values = numpy.where(column.is_valid().to_numpy(zero_copy_only=False), values, 0)
     return values

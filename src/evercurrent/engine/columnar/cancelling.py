@@ -12,40 +12,46 @@ from collections.abc import Sequence
 import numpy
 import pyarrow
 
-from evercurrent.data.types import Type
-from evercurrent.engine.columnar.arrow import vector_of
+from evercurrent.engine.columnar.given import GivenRows
 from evercurrent.engine.columnar.index import Index
-from evercurrent.engine.columnar.vectors import Ints, Mask, Pools, words_of
+from evercurrent.engine.columnar.vectors import Ints, Mask, Pools, Vector, words_of
 
 NONE: Ints = numpy.empty(0, numpy.int64)
 
 
-def without_cancelled(
-    types: Sequence[Type], key: tuple[int, ...], inserted: pyarrow.Table, deleted: pyarrow.Table
-) -> tuple[pyarrow.Table, pyarrow.Table]:
+def split_changes(given: GivenRows, key: tuple[int, ...], inserts: Mask) -> tuple[GivenRows, GivenRows]:
     """The inserted and the deleted rows without those that are both; equal rows have equal keys."""
+    new_at, gone_at = numpy.flatnonzero(inserts), numpy.flatnonzero(~inserts)
+    left_out = _find_cancelled(given, key, new_at, gone_at)
+    if len(left_out):
+        kept = numpy.ones(given.num_rows, bool)
+        kept[left_out] = False
+        new_at, gone_at = new_at[kept[new_at]], gone_at[kept[gone_at]]
+    return given.choose(new_at), given.choose(gone_at)
+
+
+def _find_cancelled(given: GivenRows, key: tuple[int, ...], new_at: Ints, gone_at: Ints) -> Ints:
+    """The places of inserted and deleted rows that are equal: as many of the one as of the other."""
     pools = Pools()
-
-    def words(rows: pyarrow.Table, positions: Sequence[int]) -> list[Ints]:
-        return words_of([vector_of(types[i], rows.column(i), pools) for i in positions], True)
-
-    read = [i for i in range(len(types)) if not pyarrow.types.is_null(inserted.schema.types[i])]
-    gone, new = words(deleted, key), words(inserted, key)
+    words = _words([given.vector(i, pools) for i in key])
+    new, gone = [w[new_at] for w in words], [w[gone_at] for w in words]
     new_places = common_places(new, gone)
     if not len(new_places):
-        return inserted, deleted
+        return NONE
     old_places = common_places(gone, [w[new_places] for w in new])
-    both = pyarrow.concat_tables([deleted.take(old_places), inserted.take(new_places)])
-    ids, _ = Index(len(read) + 1).insert(words(both, read))
+    both = given.choose(numpy.concatenate([gone_at[old_places], new_at[new_places]]))
+    read = [i for i in range(len(given.types)) if not pyarrow.types.is_null(given.array(i).type)]
+    every = _words([both.vector(i, pools) for i in read])
+    ids, _ = Index(len(every)).insert(every)
     weights = numpy.ones(len(ids), numpy.int64)
     weights[: len(old_places)] = -1
     net = numpy.zeros(len(ids), numpy.int64)
     numpy.add.at(net, ids, weights)
-    keep = _first_with_sign(ids, weights, net)
-    return (
-        _leave_out(inserted, new_places[~keep[len(old_places) :]]),
-        _leave_out(deleted, old_places[~keep[: len(old_places)]]),
-    )
+    return both.places[~_first_with_sign(ids, weights, net)]
+
+
+def _words(vectors: list[Vector]) -> list[Ints]:
+    return words_of(vectors, any(v.valid is not None for v in vectors))
 
 
 SPARSE = 64
@@ -98,11 +104,3 @@ def _first_with_sign(ids: Ints, weights: Ints, net: Ints) -> Mask:
     keep = numpy.zeros(len(ids), bool)
     keep[order[rank < numpy.abs(net[sorted_ids])]] = True
     return keep
-
-
-def _leave_out(rows: pyarrow.Table, places: Ints) -> pyarrow.Table:
-    if not len(places):
-        return rows
-    kept = numpy.ones(rows.num_rows, bool)
-    kept[places] = False
-    return rows.filter(pyarrow.array(kept))

@@ -13,7 +13,15 @@ import numpy
 from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.engine.columnar.index import Index
-from evercurrent.engine.columnar.vectors import Ints, Pools, Vector, from_list, to_list, words_of
+from evercurrent.engine.columnar.vectors import (
+    Ints,
+    Pools,
+    Vector,
+    concatenate,
+    from_list,
+    to_list,
+    words_of,
+)
 
 
 class Delta:
@@ -42,6 +50,22 @@ class Delta:
         """The rows whose weight has this sign."""
         wanted = self.weights > 0 if sign > 0 else self.weights < 0
         return self if wanted.all() else self.take(numpy.flatnonzero(wanted))
+
+
+class SignedDelta(Delta):
+    """Deleted rows, then inserted ones: both parts are at hand, so nobody has to choose them."""
+
+    __slots__ = ("negative", "positive")
+
+    def __init__(self, negative: Delta, positive: Delta) -> None:
+        super().__init__(
+            numpy.concatenate([negative.weights, positive.weights]),
+            lambda i: concatenate([negative.column(i), positive.column(i)]),
+        )
+        self.negative, self.positive = negative, positive
+
+    def select_sign(self, sign: int) -> Delta:
+        return self.positive if sign > 0 else self.negative
 
 
 def of_vectors(columns: Sequence[Vector], weights: Ints) -> Delta:

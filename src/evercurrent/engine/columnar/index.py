@@ -36,7 +36,7 @@ NARROW = 8
 class Index:
     """The keys of entries, and where each is. `words` are arrays with room behind the first `size` keys."""
 
-    __slots__ = ("_base", "_bits", "_direct", "_table", "size", "width", "words")
+    __slots__ = ("_base", "_bits", "_direct", "_table", "_torn", "size", "width", "words")
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -46,12 +46,15 @@ class Index:
         self._base = 0
         self._bits = 0
         self._table: NDArray[numpy.int32] = numpy.empty(0, numpy.int32)
+        self._torn = False  # whether an insertion is under way, or was interrupted
 
     def keys(self) -> list[Ints]:
         return [w[: self.size] for w in self.words]
 
     def find(self, words: Sequence[Ints]) -> Ints:
         """Returns the entry of each key; -1 where there is none."""
+        if self._torn:
+            self.repair()
         if not self.width:
             return numpy.full(len(words[0]) if words else 0, 0 if self.size else -1, numpy.int64)
         if not self.size or not len(words[0]):
@@ -66,12 +69,13 @@ class Index:
             return ids, rest
         whole = len(rest) == len(ids)
         fresh = list(words) if whole else [w[rest] for w in words]
+        self._torn = True
         self._reserve(len(rest))
         if self._direct and not self._widen(fresh[0]):
             self._rebuild_hashed(len(rest))
         if not self._direct and 2 * (self.size + len(rest)) > len(self._table):
             self._rebuild_hashed(len(rest))
-        winners, slots = self._claim(fresh)
+        winners, slots = self._claim(fresh, self.size)
         candidates = numpy.arange(self.size, self.size + len(rest), dtype=numpy.int32)
         won = winners == candidates
         numbers = self.size - 1 + numpy.cumsum(won)
@@ -81,6 +85,7 @@ class Index:
             own[self.size : self.size + count] = w[won]
         ids[rest] = numbers[winners - self.size]
         self.size += count
+        self._torn = False
         return ids, rest[won]
 
     def repair(self) -> None:
@@ -88,6 +93,7 @@ class Index:
         if self.width:
             self._direct = False
             self._rebuild_hashed(0)
+        self._torn = False
 
     # --- direct --------------------------------------------------------------------------------------------
 
@@ -146,12 +152,12 @@ class Index:
                 active = active[found[active] >= 0]
         return found
 
-    def _claim(self, words: Sequence[Ints]) -> tuple[Ints, Ints]:
-        """Returns for keys that are not in which of them stands for each, as a number behind the last entry, and its place.
+    def _claim(self, words: Sequence[Ints], size: int) -> tuple[Ints, Ints]:
+        """Returns for keys that are not in which of them stands for each, as a number from `size` on, and its place.
 
         Of equal keys one stands for all. The keys are written behind the last, so that they can be compared as others are.
         """
-        size, count = self.size, len(words[0])
+        count = len(words[0])
         candidates = numpy.arange(size, size + count, dtype=numpy.int32)
         if self._direct:
             slots = words[0] - self._base
@@ -184,11 +190,9 @@ class Index:
         self._bits = max(LEAST, 4 * (self.size + more)).bit_length()
         self._table = numpy.full(1 << self._bits, -1, numpy.int32)
         if self.size:
-            size, self.size = self.size, 0
-            keys = [w[:size].copy() for w in self.words]
-            winners, slots = self._claim(keys)
+            keys = [w[: self.size].copy() for w in self.words]
+            winners, slots = self._claim(keys, 0)
             self._table[slots] = winners
-            self.size = size
 
     def _reserve(self, more: int) -> None:
         wanted = self.size + more

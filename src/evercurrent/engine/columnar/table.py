@@ -22,7 +22,8 @@ from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.engine.columnar.arrow import vector_of
 from evercurrent.engine.columnar.cancelling import NONE, common_places
-from evercurrent.engine.columnar.deltas import Delta, to_rows
+from evercurrent.engine.columnar.deltas import Delta, SignedDelta, to_rows
+from evercurrent.engine.columnar.given import GivenRows, of_table
 from evercurrent.engine.columnar.index import Index, grow
 from evercurrent.engine.columnar.vectors import Ints, Mask, Pools, Unfit, Vector, words_of
 
@@ -32,10 +33,14 @@ START = 1024
 class ArrowRows:
     """Rows as an Arrow table of stored types, with weights: what a transaction inserts and deletes."""
 
-    def __init__(self, types: Sequence[Type], table: pyarrow.Table, weights: Ints) -> None:
+    def __init__(self, types: Sequence[Type], table: pyarrow.Table | None, weights: Ints) -> None:
         self.types = types
-        self.table = table
         self.weights = weights
+        self._table = table
+
+    @property
+    def table(self) -> pyarrow.Table:
+        return self._table
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -68,6 +73,32 @@ class ArrowRows:
         return zip(rows, self.weights.tolist(), strict=True)
 
 
+class ChangedRows(ArrowRows):
+    """The rows that a transaction deletes from a table, and those that it inserts."""
+
+    def __init__(self, gone: GivenRows | None, inserted: GivenRows) -> None:
+        self.gone = inserted.choose(NONE) if gone is None else gone
+        self.inserted = inserted
+        signs = [
+            numpy.full(self.gone.num_rows, -1, numpy.int64),
+            numpy.ones(inserted.num_rows, numpy.int64),
+        ]
+        super().__init__(inserted.types, None, numpy.concatenate(signs))
+
+    @property
+    def table(self) -> pyarrow.Table:
+        if self._table is None:
+            self._table = pyarrow.concat_tables([self.gone.table(), self.inserted.table()])
+        return self._table
+
+    def delta(self, pools: Pools) -> Delta:
+        gone, inserted, split = self.gone, self.inserted, self.gone.num_rows
+        positive = Delta(self.weights[split:], lambda i: inserted.vector(i, pools))
+        if not split:
+            return positive
+        return SignedDelta(Delta(self.weights[:split], lambda i: gone.vector(i, pools)), positive)
+
+
 class KeyColumns:
     """The values of a key, numbered, and a number for each: the row that has it, or how many rows refer to it."""
 
@@ -80,15 +111,20 @@ class KeyColumns:
     def insert(self, words: Sequence[Ints]) -> Ints:
         """The entries of these keys; new ones have no row."""
         ids, _ = self.index.insert(words)
+        self._reserve()
+        return ids
+
+    def _reserve(self) -> None:
         if self.index.size > len(self.numbers):
             old = len(self.numbers)
-            self.numbers = grow(self.numbers, old, max(self.index.size, 2 * old))
-            self.numbers[old:] = self.nothing
-        return ids
+            numbers = grow(self.numbers, old, max(self.index.size, 2 * old))
+            numbers[old:] = self.nothing
+            self.numbers = numbers
 
     def find(self, words: Sequence[Ints]) -> Ints:
         """The numbers of these keys."""
         ids = self.index.find(words)
+        self._reserve()  # an interrupt may have stopped an insertion
         found = self.numbers[numpy.maximum(ids, 0)]
         return numpy.where(ids < 0, self.nothing, found)
 
@@ -99,9 +135,9 @@ class TableChange:
 
     table: ColumnTable
     deleted: Ints
-    chunk: pyarrow.Table
+    chunk: GivenRows
     start: int
-    gone: pyarrow.Table | None = None  # the deleted rows
+    gone: GivenRows | None = None  # the deleted rows
     keys: list[tuple[Ints, Ints, Ints]] = field(default_factory=list)
     """For each key: entries, the row that has it before, and after."""
     counts: list[tuple[Ints, Ints, Ints]] = field(default_factory=list)
@@ -110,7 +146,7 @@ class TableChange:
         self._set(2)
         table = self.table
         if self.chunk.num_rows and table.size == self.start:
-            table.append(self.chunk)
+            table.append(self.chunk.table())
         table.alive[self.deleted] = False
 
     def undo(self) -> None:
@@ -134,7 +170,7 @@ class TableChange:
 class Forwarding(TableChange):
     """The change of a table that keeps no rows: there is nothing to change."""
 
-    def __init__(self, table: ColumnTable, inserted: pyarrow.Table, deleted: pyarrow.Table) -> None:
+    def __init__(self, table: ColumnTable, inserted: GivenRows, deleted: GivenRows) -> None:
         super().__init__(table, numpy.arange(deleted.num_rows), inserted, 0, deleted)
 
     def apply(self) -> None:
@@ -182,8 +218,7 @@ class ColumnTable:
 
     def fill(self, columns: Sequence[pyarrow.Array]) -> None:
         """Takes in the rows of a table whose keys are known to be sound."""
-        rows = pyarrow.Table.from_arrays(list(columns), [f"c{i}" for i in range(len(columns))])
-        change = self.change(rows, NONE)
+        change = self.change(GivenRows(self.types, columns, len(columns[0])), NONE)
         assert change is not None
         change.apply()
 
@@ -213,15 +248,13 @@ class ColumnTable:
         arrays = [a for k in keys for a in (*k.index.words, k.numbers)]
         return int(sum(c.nbytes for c in self.chunks) + sum(a.nbytes for a in arrays) + self.alive.nbytes)
 
-    def take(self, rows: Ints) -> pyarrow.Table:
+    def take(self, rows: Ints) -> GivenRows:
         """Rows by their numbers."""
-        return pyarrow.concat_tables(self.chunks).take(pyarrow.array(rows))
+        return of_table(self.types, pyarrow.concat_tables(self.chunks).take(pyarrow.array(rows)))
 
     # --- changes -------------------------------------------------------------------------------------------
 
-    def change(
-        self, inserted: pyarrow.Table, deleted: Ints, gone: pyarrow.Table | None = None
-    ) -> TableChange | None:
+    def change(self, inserted: GivenRows, deleted: Ints, gone: GivenRows | None = None) -> TableChange | None:
         """The change that deletes rows, by their numbers, and inserts others; None if a key would occur twice.
 
         `gone` are the deleted rows, if they are at hand.
@@ -241,7 +274,9 @@ class ColumnTable:
             if gone is not None:
                 old, _ = self.words(key.positions, gone)
                 lost = key.insert(old)
-            free = numpy.isin(ids, lost) if len(lost) else numpy.zeros(len(ids), bool)
+            marked = numpy.zeros(key.index.size, bool)
+            marked[lost] = True
+            free = marked[ids]
             if ((key.numbers[ids] >= 0) & ~free).any():
                 return None
             entries = numpy.concatenate([lost, ids])
@@ -253,7 +288,7 @@ class ColumnTable:
         return change
 
     def _count(
-        self, reference: KeyColumns, inserted: pyarrow.Table, gone: pyarrow.Table | None
+        self, reference: KeyColumns, inserted: GivenRows, gone: GivenRows | None
     ) -> tuple[Ints, Ints, Ints]:
         new, _ = self.words(reference.positions, inserted)
         ids, weights = reference.insert(new), numpy.ones(len(new[0]), numpy.int64)
@@ -268,9 +303,9 @@ class ColumnTable:
         before = reference.numbers[entries]
         return entries, before, before + stamps[entries]
 
-    def words(self, positions: tuple[int, ...], rows: pyarrow.Table) -> tuple[list[Ints], Ints]:
+    def words(self, positions: tuple[int, ...], rows: GivenRows) -> tuple[list[Ints], Ints]:
         """The keys of rows, and the places of the rows that have one: no column of it is NULL."""
-        vectors = [vector_of(self.types[i], rows.column(i), self.pools) for i in positions]
+        vectors = [rows.vector(i, self.pools) for i in positions]
         present = None
         for v in vectors:
             if v.valid is not None:
@@ -280,7 +315,7 @@ class ColumnTable:
             vectors = [v.take(places) for v in vectors]
         return words_of([Vector(v.values) for v in vectors], False), places
 
-    def find_rows(self, rows: pyarrow.Table) -> Ints:
+    def find_rows(self, rows: GivenRows) -> Ints:
         """The numbers of these rows, found by the primary key and compared as a whole; raises Unfit if one is not there."""
         key = self.keys[0] if self.keys else None
         if key is None:
@@ -289,7 +324,7 @@ class ColumnTable:
         found = key.find(words)
         if len(places) < rows.num_rows or (found < 0).any() or not _are_distinct(found, self.size):
             raise Unfit("a row that is not there")
-        self._require_equal(found, rows)
+        self._require_equal(found, rows.table())
         return found
 
     def _require_equal(self, numbers: Ints, rows: pyarrow.Table) -> None:

@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from evercurrent.engine.columnar.index import Chains, Index
+from evercurrent.engine.columnar.table import KeyColumns
 
 RANGES = {"narrow": (0, 3000), "negative": (-500, 500), "wide": (-(1 << 62), 1 << 62)}
 
@@ -56,3 +57,31 @@ def test_chains_find_every_entry_of_a_key(keys: int) -> None:
         places, entries = chains.matches([asked])
         pairs = sorted(zip(places.tolist(), entries.tolist(), strict=True))
         assert pairs == [(i, e) for i, k in enumerate(asked.tolist()) for e in known.get(k, [])]
+
+
+@pytest.mark.parametrize("scattered", [False, True])
+def test_an_interrupted_insertion_leaves_no_entry(monkeypatch: pytest.MonkeyPatch, scattered: bool) -> None:
+    index = Index(1)
+    first = numpy.array([3, 5, 4]) * (10**12 if scattered else 1)
+    second = numpy.array([8, 9, 3]) * (10**12 if scattered else 1)
+    entries = index.insert([first])[0].tolist()
+    claim = Index._claim
+
+    def interrupt(self: Index, words: list[numpy.ndarray], size: int) -> None:
+        claim(self, words, size)
+        monkeypatch.setattr(Index, "_claim", claim)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Index, "_claim", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        index.insert([second])
+    assert index.find([second]).tolist() == [-1, -1, entries[0]]
+    assert sorted(index.insert([second])[0].tolist()) == [entries[0], 3, 4]
+    assert index.find([first]).tolist() == entries
+
+
+def test_an_interrupt_before_the_numbers_have_grown_loses_no_key() -> None:
+    key = KeyColumns((0,), -1)
+    many = numpy.arange(5000)
+    key.index.insert([many])  # as if it was stopped behind this
+    assert key.find([many]).tolist() == [-1] * 5000
