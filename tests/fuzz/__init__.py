@@ -9,6 +9,7 @@ family_histories    a history over tables that refer to each other, with every w
 random_families     draws such tables, and views that follow the references
 random_family_changes
                     draws transactions that aim at what is assumed of parents
+bulk_histories      a history of loads of thousands of rows, followed by a database and DuckDB
 object_histories    a history over objects as data, followed by a database and the OQL oracle
 shortening          makes the history of a difference short
 runner              runs campaigns for a time

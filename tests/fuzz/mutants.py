@@ -266,7 +266,130 @@ RECENT = (
     ),
 )
 
+COLUMNS = (
+    Mutant(
+        "columns forget what a group was",
+        "        for part, sign in ((old, -1), (new, 1)):",
+        "        for part, sign in ((new, 1),):",
+        ("bulk", "views"),
+    ),
+    Mutant(
+        "undo of columns forgets the sums",
+        "                own[ids] = old\n",
+        "                pass\n",
+        ("bulk", "views"),
+    ),
+    Mutant(
+        "a NULL key of a column finds entries",
+        "            result = v.valid if result is None else result & v.valid",
+        "            result = None",
+        ("views", "bulk"),
+    ),
+    Mutant(
+        "a rank over columns has no peers",
+        "                return Vector(rows.peers - rows.starts + 1)",
+        "                return Vector(rows.places - rows.starts + 1)",
+        ("bulk", "views"),
+    ),
+    Mutant(
+        "a load may repeat a key",
+        "            if ((key.numbers[ids] >= 0) & ~free).any():",
+        "            if not len(ids):",
+        ("bulk",),
+    ),
+    Mutant(
+        "a load does not count references",
+        "        return entries, before, before + stamps[entries]",
+        "        return entries, before, before",
+        ("bulk",),
+    ),
+)
+
+RANGES = (
+    Mutant(
+        "a range includes its bound",
+        '        bound = other, comparison in ("lt", "gt")',
+        "        bound = other, False",
+        ("sums", "views"),
+    ),
+    Mutant(
+        "sums over ranges forget whole buckets",
+        "                        tree[n] += x\n",
+        "                        pass\n",
+        ("sums", "bulk"),
+    ),
+    Mutant(
+        "NaN is before every number of a range",
+        "            key = TOP if key != key else key\n            b = find(self.lasts, key)",
+        "            b = find(self.lasts, key)",
+        ("sums",),
+    ),
+    Mutant(
+        "a product that overflows is taken apart",
+        "            return result if result < 1 << (type.bits - 1) else None",
+        "            return result",
+        ("sums",),
+    ),
+    Mutant(
+        "a product of floats is not rounded",
+        "    if factors > 1 and n and abs(n).bit_length() - ((n & -n).bit_length() - 1) > bits:",
+        "    if factors > 1 and n and abs(n).bit_length() > 1000:",
+        ("sums",),
+    ),
+)
+
+WINDOWS = (
+    Mutant(
+        "a frame of rows reaches one row too few",
+        "                return rows.forward(sort, max(-offset, 0))",
+        "                return rows.forward(sort, max(-offset - 1, 0))",
+        ("windows",),
+    ),
+    Mutant(
+        "shares of a partition stay when it grows",
+        "            if marks != [e.mark(group) for e in self.evaluators]:",
+        "            if False:",
+        ("windows",),
+    ),
+    Mutant(
+        "peers in two chunks count twice",
+        "            peers -= 1\n",
+        "            pass\n",
+        ("windows",),
+    ),
+)
+
+KEEPING = (
+    Mutant(
+        "objects are undone before the file was asked",
+        "                elif self.committing is None:\n",
+        "                elif True:\n",
+        ("durable",),
+    ),
+    Mutant(
+        "nobody asks the file whether it holds a transaction",
+        "            and self.keeper.has_written(transaction)\n",
+        "            and False\n",
+        ("durable",),
+    ),
+)
+
 ON_SPARK = (
+    Mutant(
+        "Spark replaces variables in constants",
+        '    "spark.sql.variable.substitute": "false",\n',
+        '    "spark.sql.variable.substitute": "true",\n',
+        ("warehouse",),
+        spark=True,
+        also=((r'PLAIN = re.compile(r"[ !#', r'PLAIN = re.compile(r"[ $!#'),),
+    ),
+    Mutant(
+        "a quote in a constant is doubled",
+        '    return "\'" + "".join(c if PLAIN.match(c) else _escape(c) for c in value) + "\'"',
+        '    return "\'" + value.replace("\'", "\'\'") + "\'"',
+        ("warehouse",),
+        spark=True,
+    ),
     Mutant(
         "the driver adds what it should subtract",
         "into[key] = into.get(key, 0) + sign * {times}",
@@ -276,4 +399,17 @@ ON_SPARK = (
     ),
 )
 
-MUTANTS = (*DELTAS, *STATES, *TRANSACTIONS, *ASSUMPTIONS, *FAULTS, *VALUES, *RECENT, *ON_SPARK)
+MUTANTS = (
+    *DELTAS,
+    *STATES,
+    *TRANSACTIONS,
+    *ASSUMPTIONS,
+    *FAULTS,
+    *VALUES,
+    *RECENT,
+    *COLUMNS,
+    *RANGES,
+    *WINDOWS,
+    *KEEPING,
+    *ON_SPARK,
+)

@@ -15,6 +15,8 @@ CAMPAIGNS = (
     "objects",
     "plans",
     "windows",
+    "bulk",
+    "sums",
     "assumptions",
     "object_assumptions",
     "matrix",

@@ -1,0 +1,194 @@
+"""Sums over joins by inequalities, and sums of products of both sides, compared with the reference evaluator.
+
+Such sums are read from ordered states and taken apart into sums of each side, where no product overflows or is rounded
+(`delta.ranges`, `delta.bounds`). Most values are small; a few are so large that a product overflows, or are floats whose products are
+rounded, so that what was taken apart must be computed row by row from then on. Where the evaluator fails, the database must refuse.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from random import Random
+from typing import Any, cast
+
+import evercurrent as ec
+from evercurrent.calculus.nodes import Query
+from evercurrent.design.evaluation import reference
+from evercurrent.rows.conversion import give_rows
+from tests.fuzz.campaign import Difference, Tally
+from tests.fuzz.histories import NAN, Wrong
+from tests.fuzz.shortening import fails_like, shortened
+
+TABLES = {
+    "r": "CREATE TABLE r (id INT PRIMARY KEY, k INT, a INT, x DOUBLE, d DECIMAL(6,2))",
+    "s": "CREATE TABLE s (id INT PRIMARY KEY, k INT, b INT, y DOUBLE, e DECIMAL(6,2))",
+}
+COLUMNS = {"r": ("k", "a", "x", "d"), "s": ("k", "b", "y", "e")}
+BETWEEN = (
+    "s.b > r.a", "s.b >= r.a", "s.b < r.a", "s.b <= r.a", "r.a < s.b + 2", "s.b - 1 <= r.a",
+    "s.b > r.a AND s.b <= r.a + 3", "s.b BETWEEN r.a - 1 AND r.a + 1", "s.y < r.x", "s.y >= r.x",
+    "s.y > r.x AND s.y < r.x + 2", "s.e <= r.d", "s.e > r.d - 1",
+)  # fmt: skip
+AMOUNTS = (
+    "count(*)", "sum(s.b)", "sum(r.a)", "sum(r.a * s.b)", "sum(r.x * s.y)", "sum(s.y)", "sum(r.d * s.e)", "avg(s.b)",
+    "sum(r.a * s.b + r.a)", "sum((r.a + 1) * s.b)", "sum(r.x)", "avg(r.x * s.y)", "count(s.b)", "sum(r.a * r.a)",
+)  # fmt: skip
+INTEGERS = (None, 0, 1, 2, 3, 4, 5, -1, -2)
+LARGE = (46341, -46341, 2**31 - 1, -(2**31), 65536)
+FLOATS = (None, 0.0, 0.5, 1.0, 2.0, -1.25, 3.0)
+ODD = (0.1, 0.7, 1e16, -1e16, 1e300, float("inf"), float("-inf"), NAN, -0.0, 1 / 3)
+CENTS = (None, "0.00", "1.50", "-2.25", "9.99", "3.00")
+
+Step = tuple[Any, ...]
+"""("change", "commit", [("insert", table, row) | ("update", table, id, values) | ("delete", table, id), ...])"""
+
+
+def draw_view(random: Random) -> str:
+    """Draws a query over both tables."""
+    conditions = [random.choice(BETWEEN)] if random.random() < 0.75 else []
+    if not conditions or random.random() < 0.4:
+        conditions.append("r.k = s.k")
+    if random.random() < 0.2:
+        conditions.append(random.choice(("s.k > 0", "r.a > 0", "r.x IS NOT NULL")))
+    where = " AND ".join(conditions)
+    amounts = [random.choice(AMOUNTS) for _ in range(random.choice((1, 2, 3)))]
+    if random.random() < 0.2 and all("r." not in a for a in amounts[:1]):
+        return f"SELECT r.id, (SELECT {amounts[0]} FROM s WHERE {where}) AS f0 FROM r"
+    items = [f"{amount} AS f{i}" for i, amount in enumerate(amounts)]
+    key = random.choice(("", "r.k", "s.k", "r.id", "r.k % 2"))
+    if key:
+        items.insert(0, f"{key} AS g")
+    group = f" GROUP BY {key}" if key else ""
+    return f"SELECT {', '.join(items)} FROM r JOIN s ON {where}{group}"
+
+
+def draw_values(random: Random, table: str, odd: float) -> dict[str, Any]:
+    k, n, x, d = COLUMNS[table]
+    return {
+        k: random.choice((None, 0, 1, 1, 2)),
+        n: random.choice(LARGE) if random.random() < odd else random.choice(INTEGERS),
+        x: random.choice(ODD) if random.random() < odd else random.choice(FLOATS),
+        d: random.choice(CENTS),
+    }
+
+
+def draw_steps(seed: int, transactions: int) -> list[Step]:
+    random = Random(f"sums {seed}")
+    there: dict[str, list[int]] = {"r": [], "s": []}
+    odd = random.choice((0.0, 0.02, 0.1))
+    steps: list[Step] = []
+    numbers = iter(range(1, 10**6))
+    for i in range(transactions):
+        changes: list[tuple[Any, ...]] = []
+        for _ in range(random.choice((1, 1, 1, 2, 3, 8 if i < 4 else 4))):
+            table = random.choice("rs")
+            kinds = ("insert", "insert", "update", "update", "delete") if there[table] else ("insert",)
+            values = draw_values(random, table, odd)
+            match random.choice(kinds):
+                case "insert":
+                    number = next(numbers)
+                    there[table].append(number)
+                    changes.append(("insert", table, {"id": number, **values}))
+                case "update":
+                    some = random.sample(sorted(values), random.randint(1, 3))
+                    changes.append(
+                        ("update", table, random.choice(there[table]), {n: values[n] for n in some})
+                    )
+                case _:
+                    gone = there[table].pop(random.randrange(len(there[table])))
+                    changes.append(("delete", table, gone))
+        steps.append(("change", random.choice(("commit",) * 9 + ("undo",)), changes))
+    return steps
+
+
+class GivenUp(Exception):
+    """Ends a transaction that is to be undone."""
+
+
+def transact(db: ec.Database, ending: str, changes: list[tuple[Any, ...]]) -> bool:
+    """Makes a transaction; returns whether it was refused. Rows that an earlier refusal left out are passed over."""
+    try:
+        with db.transaction():
+            for change in changes:
+                table: Any = db.table(change[1])
+                match change:
+                    case ("insert", _, row):
+                        table.insert(row)
+                    case ("update", _, key, values) if table.get(key) is not None:
+                        table.update({"id": key}, **values)
+                    case ("delete", _, key) if table.get(key) is not None:
+                        table.delete({"id": key})
+            if ending == "undo":
+                raise GivenUp
+    except GivenUp:
+        return False
+    except ec.EvaluationError:
+        return True
+    return False
+
+
+def follow(views: list[str], steps: list[Step], tally: Tally | None = None) -> None:
+    """Follows changes; raises Wrong at the first difference."""
+    tally = tally or Tally()
+    db, plain = ec.connect(), ec.connect()
+    for text in TABLES.values():
+        db.execute(text)
+        plain.execute(text)
+    for i, text in enumerate(views):
+        db.execute(f"CREATE VIEW v{i} AS {text}")
+        tally.views += 1
+    queries = [cast(Query, db._session.view(f"v{i}").query) for i in range(len(views))]
+    for _, ending, changes in steps:
+        transact(plain, ending, changes)
+        refused = transact(db, ending, changes)
+        expected: list[Counter[str]] = []
+        try:
+            for i, query in enumerate(queries):
+                rows = reference(query, plain._session.catalog, plain._session.table_rows).insertions()
+                expected.append(Counter(map(repr, give_rows(db._session.view(f"v{i}").fields, rows))))
+        except ec.EvaluationError as error:
+            if not refused:
+                raise Wrong(f"not refused although {error}") from error
+            # The plain tables follow: what was refused is not there.
+            for name in TABLES:
+                with plain.transaction():
+                    plain.execute(f"DELETE FROM {name}")
+                    for row in db.table(name).rows():
+                        plain.table(name).insert(tuple(row))
+            continue
+        if refused:
+            raise Wrong(f"refused, though the evaluator computes every view: {changes}")
+        for i, text in enumerate(views):
+            found = Counter(map(repr, db.view(f"v{i}").rows()))
+            if found != expected[i]:
+                raise Wrong(f"{text}\nfound    {found - expected[i]}\nexpected {expected[i] - found}")
+        tally.transactions += 1
+
+
+@dataclass(frozen=True)
+class Sums:
+    name: str = "sums"
+    needs_spark: bool = False
+    transactions: int = 40
+
+    def run(self, seed: int, tally: Tally) -> None:
+        random = Random(seed)
+        views = [draw_view(random) for _ in range(3)]
+        steps = draw_steps(seed, self.transactions)
+        try:
+            follow(views, steps, tally)
+        except Exception as error:
+            short = shortened(steps, fails_like(error, lambda some: follow(views, some)))
+            said = [f"# {line}" for line in str(error).splitlines()]
+            case = [
+                "from tests.fuzz.campaigns.sums import follow",
+                "",
+                "inf, nan = float('inf'), float('nan')",
+            ]
+            raise Difference(
+                str(error), "\n".join([*case, *said, f"follow({views!r}, {short!r})", ""])
+            ) from error
+
+
+CAMPAIGN = Sums()
