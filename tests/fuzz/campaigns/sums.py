@@ -142,28 +142,40 @@ def follow(views: list[str], steps: list[Step], tally: Tally | None = None) -> N
     for _, ending, changes in steps:
         transact(plain, ending, changes)
         refused = transact(db, ending, changes)
+        problem: ec.EvaluationError | None = None
         expected: list[Counter[str]] = []
         try:
             for i, query in enumerate(queries):
                 rows = reference(query, plain._session.catalog, plain._session.table_rows).insertions()
                 expected.append(Counter(map(repr, give_rows(db._session.view(f"v{i}").fields, rows))))
         except ec.EvaluationError as error:
-            if not refused:
-                raise Wrong(f"not refused although {error}") from error
-            # The plain tables follow: what was refused is not there.
-            for name in TABLES:
-                with plain.transaction():
-                    plain.execute(f"DELETE FROM {name}")
-                    for row in db.table(name).rows():
-                        plain.table(name).insert(tuple(row))
-            continue
-        if refused:
+            problem = error
+        if problem is not None and not refused:
+            raise Wrong(f"not refused although {problem}")
+        if refused and problem is None and not any(map(may_fail, views)):
             raise Wrong(f"refused, though the evaluator computes every view: {changes}")
+        if refused:
+            copy_tables(db, plain)
+            continue
         for i, text in enumerate(views):
             found = Counter(map(repr, db.view(f"v{i}").rows()))
             if found != expected[i]:
                 raise Wrong(f"{text}\nfound    {found - expected[i]}\nexpected {expected[i] - found}")
         tally.transactions += 1
+
+
+def may_fail(view: str) -> bool:
+    """Whether a condition computes something: which conditions of a row are computed after one is false, nobody promises."""
+    return any(arithmetic in view for arithmetic in ("r.a + ", "r.a - ", "r.d - ", "s.b + ", "s.b - "))
+
+
+def copy_tables(db: ec.Database, plain: ec.Database) -> None:
+    """Leaves out of the plain tables what was refused."""
+    with plain.transaction():
+        for name in TABLES:
+            plain.execute(f"DELETE FROM {name}")
+            for row in db.table(name).rows():
+                plain.table(name).insert(tuple(row))
 
 
 @dataclass(frozen=True)
