@@ -20,7 +20,7 @@ from evercurrent.callables import require_callable
 from evercurrent.catalog.classes import Schema
 from evercurrent.catalog.extents import tables_of
 from evercurrent.catalog.without_classes import overrides_operation, without_classes
-from evercurrent.errors import QueryError
+from evercurrent.errors import EvercurrentError, QueryError
 from evercurrent.frontend.odl.resolve import classes_of
 from evercurrent.frontend.oql.names import NAMES
 from evercurrent.locking.insist import insist
@@ -32,6 +32,7 @@ from evercurrent.statements.redefinition import redefine_oql
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
+    from evercurrent.session.transactions import Transaction
 
 
 def declare(
@@ -121,16 +122,43 @@ class _Adding:
 
 
 def drop_classes(session: Session, names: list[str]) -> None:
-    """Drop classes with their objects; refused where other classes, views or assertions need them."""
+    """Drop classes with their objects; refused where other classes, views or assertions need them. All or nothing."""
     with defining(session):
         lost = set(session.catalog.objects) - set(without_classes(session.catalog, names).objects)
         space = space_of(session)
         assert space is not None
-    with space.changing():
-        for name in names:
-            for thing in list(space.kinds[name]):
-                space.delete(thing)
-        for name in lost:
-            SessionTable(session, NAMES).delete({"name": name})
-    with defining(session):
-        install(session, without_classes(session.catalog, names))
+        session.replacing = dropping = _Dropping(session, names)
+        try:
+            with space.changing():
+                dropping.transaction = session.transaction
+                for name in names:
+                    for thing in list(space.kinds[name]):
+                        space.delete(thing)
+                for name in lost:
+                    SessionTable(session, NAMES).delete({"name": name})
+            dropping.settle()
+        except BaseException:
+            if session.committing is None:  # otherwise `settle_first` decides about the objects first
+                insist(dropping.settle)
+            raise
+
+
+@dataclass
+class _Dropping:
+    """Classes that go once their objects have gone; an interrupt must not leave a class that is empty."""
+
+    session: Session
+    names: list[str]
+    transaction: Transaction | None = None  # the one that deletes the objects
+
+    def settle(self) -> None:
+        session, transaction = self.session, self.transaction
+        if transaction is not None and transaction.status == "committed":
+            there = [name for name in self.names if name in session.catalog.schema.classes]
+            try:
+                if there:
+                    install(session, without_classes(session.catalog, there))
+            except EvercurrentError:  # it would be refused again
+                session.replacing = None
+                raise
+        session.replacing = None

@@ -57,6 +57,8 @@ class CatalogChange:
         self.before = session.catalog
         self.maintained_before = session.maintenance.catalog, session.maintenance.design
         self.decided = False
+        self.outer = session.replacing
+        """What this is a part of: if this is undone, that is still to be settled."""
 
     def take_effect(self, install: Callable[[], object]) -> None:
         """Installs the program; then the catalog is the database's, or nothing has changed and it raises."""
@@ -79,9 +81,10 @@ class CatalogChange:
         self.session.maintenance.settle()
         if self._is_decided():
             self._finish()
+            self.session.replacing = None
         else:
             self._undo()
-        self.session.replacing = None
+            self.session.replacing = self.outer
 
     def _is_decided(self) -> bool:
         if not self.decided:
