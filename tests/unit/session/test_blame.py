@@ -76,7 +76,7 @@ def test_the_expression_and_not_one_of_its_operands() -> None:
     with pytest.raises(ec.EvaluationError, match="view v: division by zero") as caught:
         db.table("t").insert((1, 2, 1, "7"))
     place = caught.value.place
-    assert place is not None and place.text[place.start : place.end] == "x + 1) / (y - 1"
+    assert place is not None and place.text[place.start : place.end] == "(x + 1) / (y - 1)"
     assert "defined as" not in str(caught.value)
     with pytest.raises(ec.EvaluationError, match="view v: 'x' cannot be cast to INT") as caught:
         db.table("t").insert((1, 2, 3, "x"))
@@ -191,3 +191,25 @@ def test_objects_name_the_view_and_the_row_too() -> None:
         with pytest.raises(ec.EvaluationError, match=r"view v\d: division by zero\n  for the row \{'oid'"):
             fails()
     assert thing.m == 7 and db.verify()
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        "a / (b - 5)",
+        "(a) / (b - 5)",
+        "a % ((b - 5))",
+        "a / abs(b - 5)",
+        "a / (b - length(')1(34'))",
+        "a / (\n b - 5 )",
+    ],
+)
+def test_the_place_has_its_brackets(term: str) -> None:
+    db = ec.connect()
+    db.execute("CREATE TABLE t (a INT, b INT)")
+    db.execute(f"CREATE VIEW v AS SELECT 1 + ({term}) AS q FROM t")
+    with pytest.raises(ec.EvaluationError, match="division by zero") as caught:
+        db.execute("INSERT INTO t VALUES (1, 5)")
+    place = caught.value.place
+    assert place is not None
+    assert place.text[place.start : place.end] == term
