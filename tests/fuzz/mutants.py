@@ -274,16 +274,16 @@ COLUMNS = (
         ("bulk", "views"),
     ),
     Mutant(
-        "undo of columns forgets the sums",
-        "                own[ids] = old\n",
-        "                pass\n",
+        "columns pass over deletions",
+        "            self._run(name, deltas[name].select_sign(-1), followed)\n",
+        "            pass\n",
         ("bulk", "views"),
     ),
     Mutant(
-        "a NULL key of a column finds entries",
-        "            result = v.valid if result is None else result & v.valid",
-        "            result = None",
-        ("views", "bulk"),
+        "a left join over columns drops rows without a match",
+        "    if not alone.any():\n",
+        "    if alone.any():\n",
+        ("bulk", "views"),
     ),
     Mutant(
         "a rank over columns has no peers",
@@ -295,12 +295,6 @@ COLUMNS = (
         "a load may repeat a key",
         "            if ((key.numbers[ids] >= 0) & ~free).any():",
         "            if not len(ids):",
-        ("bulk",),
-    ),
-    Mutant(
-        "a load does not count references",
-        "        return entries, before, before + stamps[entries]",
-        "        return entries, before, before",
         ("bulk",),
     ),
 )

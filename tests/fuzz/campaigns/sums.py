@@ -37,7 +37,9 @@ AMOUNTS = (
 INTEGERS = (None, 0, 1, 2, 3, 4, 5, -1, -2)
 LARGE = (46341, -46341, 2**31 - 1, -(2**31), 65536)
 FLOATS = (None, 0.0, 0.5, 1.0, 2.0, -1.25, 3.0)
-ODD = (0.1, 0.7, 1e16, -1e16, 1e300, float("inf"), float("-inf"), NAN, -0.0, 1 / 3)
+ODD = (0.1, 1e16, -1e16, 1e300, float("inf"), float("-inf"), NAN, NAN, NAN, -0.0)
+THIRDS = (0.1, 0.7, 1 / 3, -0.9, 1.1, 2 / 7)
+"""Their products are rounded, so a sum of products must be one of rounded products."""
 CENTS = (None, "0.00", "1.50", "-2.25", "9.99", "3.00")
 
 Step = tuple[Any, ...]
@@ -63,12 +65,13 @@ def draw_view(random: Random) -> str:
     return f"SELECT {', '.join(items)} FROM r JOIN s ON {where}{group}"
 
 
-def draw_values(random: Random, table: str, odd: float) -> dict[str, Any]:
+def draw_values(random: Random, table: str, odd: float, thirds: float) -> dict[str, Any]:
     k, n, x, d = COLUMNS[table]
+    floats = THIRDS if random.random() < thirds else ODD if random.random() < odd else FLOATS
     return {
         k: random.choice((None, 0, 1, 1, 2)),
         n: random.choice(LARGE) if random.random() < odd else random.choice(INTEGERS),
-        x: random.choice(ODD) if random.random() < odd else random.choice(FLOATS),
+        x: random.choice(floats),
         d: random.choice(CENTS),
     }
 
@@ -76,7 +79,7 @@ def draw_values(random: Random, table: str, odd: float) -> dict[str, Any]:
 def draw_steps(seed: int, transactions: int) -> list[Step]:
     random = Random(f"sums {seed}")
     there: dict[str, list[int]] = {"r": [], "s": []}
-    odd = random.choice((0.0, 0.02, 0.1))
+    odd, thirds = random.choice((0.0, 0.02, 0.1, 0.3)), random.choice((0.0, 0.1, 0.9))
     steps: list[Step] = []
     numbers = iter(range(1, 10**6))
     for i in range(transactions):
@@ -84,7 +87,7 @@ def draw_steps(seed: int, transactions: int) -> list[Step]:
         for _ in range(random.choice((1, 1, 1, 2, 3, 8 if i < 4 else 4))):
             table = random.choice("rs")
             kinds = ("insert", "insert", "update", "update", "delete") if there[table] else ("insert",)
-            values = draw_values(random, table, odd)
+            values = draw_values(random, table, odd, thirds)
             match random.choice(kinds):
                 case "insert":
                     number = next(numbers)
