@@ -370,21 +370,6 @@ KEEPING = (
 
 ON_SPARK = (
     Mutant(
-        "Spark replaces variables in constants",
-        '    "spark.sql.variable.substitute": "false",\n',
-        '    "spark.sql.variable.substitute": "true",\n',
-        ("warehouse",),
-        spark=True,
-        also=((r'PLAIN = re.compile(r"[ !#', r'PLAIN = re.compile(r"[ $!#'),),
-    ),
-    Mutant(
-        "a quote in a constant is doubled",
-        '    return "\'" + "".join(c if PLAIN.match(c) else _escape(c) for c in value) + "\'"',
-        '    return "\'" + value.replace("\'", "\'\'") + "\'"',
-        ("warehouse",),
-        spark=True,
-    ),
-    Mutant(
         "the driver adds what it should subtract",
         "into[key] = into.get(key, 0) + sign * {times}",
         "into[key] = into.get(key, 0) + {times}",
