@@ -21,7 +21,7 @@ from evercurrent.design.evaluation import RESULT
 from evercurrent.engine.spark.engine import fits_driver
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
 from evercurrent.engine.spark.storage.store_names import scratch_store
-from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.storage.stored_state import Store, sum_of
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.maintenance.catch_up import relation_rows
 from evercurrent.warehouse.run_table import is_runs, run_rows, with_runs
@@ -68,4 +68,4 @@ def contents(core: Core, r: Input, pending: Mapping[str, ZSet], once: bool) -> S
         store = replace(store, recent=(*store.recent, added))
     if once or (fits_driver(store) and not store.elsewhere):
         return core.engine.whole(scratch_store(r.name, "whole"), store, types)
-    return core.engine.sum_of(store)
+    return sum_of(store)

@@ -46,6 +46,7 @@ from evercurrent.engine.spark.storage.segments import FILE_ROWS, LARGE_ROWS, Job
 from evercurrent.engine.spark.storage.sort_order import orders, row_order
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents, Store, in_files
+from evercurrent.engine.spark.tasks.fill_waves import fill_states
 from evercurrent.engine.spark.tasks.merging import HERE_ROWS, Target, merge
 from evercurrent.engine.spark.tasks.pieces import pieces_of
 from evercurrent.engine.spark.tasks.runner import Runner, Unserved
@@ -160,7 +161,9 @@ class Engine:
                 reason = f"{reason}; tasks did not serve: {too_much}"
         context = self.job_context(work)
         if beginning and context.large and not stores:
-            run: JobTransaction = FillTransaction(program, context, keep=keep, held=held)
+            tasks = self.strategy != "spark"
+            filled = fill_states(self.task_runner(), program, inputs, keep, context) if tasks else None
+            run: JobTransaction = FillTransaction(program, context, keep=keep, held=held, filled=filled)
         else:
             run = JobTransaction(program, context, stores, beginning=beginning, held=held)
         try:
@@ -308,14 +311,6 @@ class Engine:
         for row in rows:
             totals[row[:-1]] = totals.get(row[:-1], 0) + row[-1]
         return [(row, w) for row, w in totals.items() if w]
-
-    def sum_of(self, store: Store) -> Segment:
-        """A store as one segment: all its files, as they are."""
-        files = tuple(f for s in store.segments for f in s.files)
-        origins = tuple(o for s in store.segments for o in s.origins)
-        net = not store.recent and len(store.base) <= 1 and not origins
-        order = store.base[0].order if net and store.base else ()
-        return Segment(files, store.rows, store.bytes, order, net, origins=origins)
 
     def whole(self, name: StoreName, store: Store, types: Sequence[Type]) -> Segment:
         """A store as one consolidated segment: its own if it is one, or a new one."""

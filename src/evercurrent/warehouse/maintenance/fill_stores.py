@@ -30,7 +30,7 @@ from evercurrent.engine.spark.storage.store_names import (
     table_store,
     view_store,
 )
-from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.storage.stored_state import Store, sum_of
 from evercurrent.warehouse.maintenance.evaluated_views import evaluate_views
 from evercurrent.warehouse.maintenance.recompute_by_sql import create_by_sql
 from evercurrent.warehouse.maintenance.views_by_spark import fill_spark_views
@@ -234,7 +234,7 @@ def part_inputs(
         if isinstance(r, Input):
             store = Store() if r.rows is not None else stores.get(input_store(r, compiled), Store())
             plain = once or r.rows is not None or (fits_driver(store) and not store.elsewhere)
-            result[r.name] = input_rows(engine, r, compiled, stores) if plain else engine.sum_of(store)
+            result[r.name] = input_rows(engine, r, compiled, stores) if plain else sum_of(store)
     return result
 
 

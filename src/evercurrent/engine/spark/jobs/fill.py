@@ -12,6 +12,8 @@ which each row stands once has each entry once. Inputs may be a sum of segments 
 enough to add up what they leave of them. Rows are divided by ranges of the order in which they are written before they are
 added up: equal rows meet in one range, and one exchange serves both. Where adding up leaves few of them it is better to do so
 before they travel; a sample tells (`mostly_distinct`).
+
+What tasks fill from scans of the tables (`tasks.fill_waves`) is taken over; the rest reads it.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from evercurrent.delta.analyses.levels import inner_relations
 from evercurrent.delta.program import Fixpoint, Keyed, Linear, Lookup, Program, Relation, Rule
 from evercurrent.engine.spark.jobs.rules import Flow, bag_of, entries_of, run_rule
 from evercurrent.engine.spark.jobs.transaction import JobTransaction
+from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.storage.file_schema import Shape, consolidate, exact, relation_schema
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.segments import JobContext
@@ -48,7 +51,9 @@ class FillTransaction(JobTransaction):
         *,
         keep: Collection[str] | None = None,
         held: frozenset[str] = frozenset(),
+        filled: Outcome | None = None,
     ) -> None:
+        """`filled`: what tasks have filled already: all stores of some states."""
         super().__init__(program, context, {}, beginning=True, held=held)
         self.states.bulk = True
         self.keep = frozenset(self.shapes if keep is None else keep)
@@ -61,10 +66,27 @@ class FillTransaction(JobTransaction):
         self.loose: set[str] = set()  # what was filled from sums of segments
         self.samples: dict[StoreName, list[DataFrame]] = {}  # what each rule adds to a store for some rows
         self.before = 0.0  # how many rows the target of a rule can have had before it
+        self.filled = frozenset(self.take_over(filled or Outcome()))
+
+    def take_over(self, filled: Outcome) -> Iterator[str]:
+        """Takes over what is filled already; returns the names of those states."""
+        self.outcome.costs += filled.costs
+        for name in self.shapes:
+            stores = self.stores_of(name)
+            if stores[0][0] in filled.stores:
+                yield name
+                for store, contents in stores:
+                    segment = self.outcome.stores[store] = filled.stores[store]
+                    contents.pending = [self.read(contents, segment)] if segment.rows else []
+                    contents.net = True
 
     # --- rules ---------------------------------------------------------------------------------------------
 
     def write_down(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
+        if rule.into in self.filled:
+            self.left[rule.into] -= 1
+            self.bounds[rule.into] = self.outcome.stores[self.shapes[rule.into].store].rows
+            return
         looked_up = [s for s in rule.steps if isinstance(s, Lookup)]
         if not any(self.contents[state_store(s.state)].empty and needs_entry(s) for s in looked_up):
             self.write_states([s.state for s in looked_up if self.is_awaited(s.state)])

@@ -57,6 +57,15 @@ class Store:
         return Store(self.base, (*self.recent, segment))
 
 
+def sum_of(store: Store) -> Segment:
+    """A store as one segment: all its files, as they are."""
+    files = tuple(f for s in store.segments for f in s.files)
+    origins = tuple(o for s in store.segments for o in s.origins)
+    net = not store.recent and len(store.base) <= 1 and not origins
+    order = store.base[0].order if net and store.base else ()
+    return Segment(files, store.rows, store.bytes, order, net, origins=origins)
+
+
 def in_files(segments: Sequence[Segment]) -> bool:
     """Whether all rows are in files of ours, as tasks read them: what lies in a source is read by the driver or by jobs."""
     return not any(s.origins for s in segments)

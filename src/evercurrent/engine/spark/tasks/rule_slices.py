@@ -26,7 +26,7 @@ from evercurrent.engine.spark.storage.store_names import StoreName, delta_store
 from evercurrent.engine.spark.storage.stored_state import Store
 from evercurrent.engine.spark.tasks.column_rules import RuleOverColumns, StoredColumns
 from evercurrent.engine.spark.tasks.pieces import Piece, Slice, read_slice, write_piece
-from evercurrent.engine.spark.tasks.runner import TASK_ENTRIES
+from evercurrent.engine.spark.tasks.runner import TASK_ENTRIES, Unserved
 from evercurrent.engine.spark.tasks.vectors import total_of, vector_of
 from evercurrent.engine.spark.translate.arrow_columns import arrow_to_rows, rows_to_arrow
 from evercurrent.engine.spark.translate.types import arrow_schema
@@ -48,6 +48,7 @@ class Wave:
     rules: dict[str, list[Rule]] = field(default_factory=dict)  # by the relation whose delta they read
     read: dict[str, tuple[int, ...]] = field(default_factory=dict)  # the columns of the delta that they read
     columnar: bool = True
+    loops: bool = True  # whether rows that do not fit columns run by loops
 
     @property
     def targets(self) -> set[str]:
@@ -65,7 +66,7 @@ class Wave:
         stores = {n: self.stores[n] for s in used.values() for n in s.stores if n in self.stores}
         names = {*self.rules, *(t for t in self.targets if t not in used)}
         columns = {n: self.columns[n] for n in names}
-        return Wave(used, stores, columns, self.rules, self.read, self.columnar)
+        return Wave(used, stores, columns, self.rules, self.read, self.columnar, self.loops)
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,9 @@ class SliceRunner:
             try:
                 yield from list(self.over_columns(rule, rows, names))
                 return
-            except Unfit:
-                pass
+            except Unfit as problem:
+                if not self.wave.loops:
+                    raise Unserved(str(problem)) from None
         yield from self.over_rows(rule, rows, names)
 
     def over_columns(self, rule: Rule, rows: pyarrow.Table, names: list[str]) -> Tables:

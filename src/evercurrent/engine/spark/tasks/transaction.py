@@ -22,6 +22,7 @@ from typing import Any, assert_never
 from evercurrent.delta.analyses.copies import is_copy
 from evercurrent.delta.program import Fixpoint, Input, Keyed, Linear, Lookup, Program
 from evercurrent.delta.terms import columns_read
+from evercurrent.engine.spark.jobs.fill import needs_entry
 from evercurrent.engine.spark.jobs.keyed import have_distinct_rows
 from evercurrent.engine.spark.kernel.outcome import Cost, Outcome
 from evercurrent.engine.spark.storage.file_schema import Shape, relation_schema
@@ -68,6 +69,7 @@ class TaskTransaction:
         here_rows: int = HERE_ROWS,
         slice_rows: int = SLICE_ROWS,
         columnar: bool = True,
+        fill: bool = False,
     ) -> None:
         self.program = program
         self.runner = runner
@@ -76,6 +78,7 @@ class TaskTransaction:
         self.here_rows = here_rows  # the most rows that are processed in this process
         self.slice_rows = slice_rows
         self.columnar = columnar
+        self.fill = fill  # many rows from nothing: states are merged before they are looked up, and nothing is done by loops
         self.reader = runner.reader
         self.shapes = {s.name: Shape(s) for s in program.states}
         self.owners = {store: shape for shape in self.shapes.values() for store in shape.stores}
@@ -124,13 +127,15 @@ class TaskTransaction:
     # --- rules ---------------------------------------------------------------------------------------------
 
     def new_wave(self) -> Wave:
-        return Wave(self.shapes, {}, self.columns, columnar=self.columnar)
+        return Wave(self.shapes, {}, self.columns, columnar=self.columnar, loops=not self.fill)
 
     def follow(self, name: str, segment: Segment) -> None:
         """Have the rules of a relation run over its delta: in the open wave, or in a new one."""
         for rule in self.program.triggers.get(name, ()):
-            looked_up = {s.state for s in rule.steps if isinstance(s, Lookup)}
-            if looked_up & self.wave.targets:
+            steps = [s for s in rule.steps if isinstance(s, Lookup)]
+            if any(needs_entry(s) and self.is_empty(s.state) for s in steps):
+                continue
+            if {s.state for s in steps} & self.wave.targets:
                 self.close_wave()
             shape = self.shapes.get(rule.into)
             if shape is not None and is_copy(rule) and segment.net:
@@ -141,6 +146,13 @@ class TaskTransaction:
             self.wave.rules.setdefault(name, []).append(rule)
             self.wave.read.setdefault(name, tuple(sorted(columns_read(self.program, name))))
             self.deltas[name] = segment
+
+    def is_empty(self, state: str) -> bool:
+        """Whether nothing is in a state, and the open wave adds nothing to it."""
+        store = self.shapes[state].store
+        kept = self.stores.get(store, Store()).segments
+        there = any(s.rows for s in (*kept, *self.ready.get(store, ()))) or self.pieces.get(store)
+        return state not in self.wave.targets and not there
 
     def close_wave(self) -> None:
         """Run the open wave."""
@@ -171,7 +183,7 @@ class TaskTransaction:
         result = {}
         for name in states:
             for store in self.shapes[name].stores:
-                if len(self.pieces.get(store, ())) > OPEN_PIECES:
+                if len(self.pieces.get(store, ())) > (0 if self.fill else OPEN_PIECES):
                     self.ready.setdefault(store, []).append(self.merge_store(store))
                 old = self.stores.get(store, Store())
                 more = [*self.ready.get(store, ()), *(p.segment for p in self.pieces.get(store, ()))]
