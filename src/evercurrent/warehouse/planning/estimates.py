@@ -36,7 +36,7 @@ from evercurrent.delta.program import (
     State,
     Where,
 )
-from evercurrent.engine.spark.engine import BATCH_ENTRIES, SMALL_ROWS
+from evercurrent.engine.spark.engine import BATCH_ENTRIES, SMALL_BYTES, SMALL_ROWS
 from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.engine.spark.storage.sort_order import orders
 from evercurrent.engine.spark.storage.store_names import StoreName, counts_store, outside_store, state_store
@@ -250,16 +250,17 @@ def by_rules(
     cores: int,
     known: float = 1.0,
     *,
+    size: float = 0.0,
     tasks: bool = True,
 ) -> Estimate:
-    """Bringing a view up to date by these rules and keyed relations.
+    """Bringing a view up to date by these rules and keyed relations. `size`: the bytes of the changed rows.
 
     The driver does it if it can hold what the rules look at; `known` is the driver's factor: where earlier batches had less
     to do than was thought, there is less to hold. What is more is done by tasks, or where those do not serve by jobs.
     """
     work = [found.rules.get(id(r), Work()) for r in rules] + [found.keyed.get(n, Work()) for n in relations]
     read, rows = sum(w.bytes for w in work), sum(w.rows for w in work)
-    if changed <= SMALL_ROWS and rows * min(1.0, known) <= STEPS * BATCH_ENTRIES:
+    if changed <= SMALL_ROWS and size <= SMALL_BYTES and rows * min(1.0, known) <= STEPS * BATCH_ENTRIES:
         return Estimate(ceil(read), 0, rows * DRIVER_ROW_SECONDS + read / DRIVER_BYTES)
     if tasks:
         busy = (rows * TASK_ROW_SECONDS + read / DRIVER_BYTES) / max(1, cores)

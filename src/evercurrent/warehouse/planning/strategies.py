@@ -221,6 +221,11 @@ class Batch:
         """Returns what each way would cost, corrected by experience; `after` are the sizes of tables after the batch."""
         known, around = self.outlook.parts[view.name], self.around
         rows = sum(n for name, n in self.changed.items() if name in known.under)
+        size = sum(
+            n * self.stores(table_store(name)).width
+            for name, n in self.changed.items()
+            if name in known.under
+        )
         kept = set() if set(shared) == {"full"} else known.part.states
         own = self.size(self.outlook.rows[relation])
         by_rule = factor(around.factors, "rules", relation)
@@ -233,6 +238,7 @@ class Batch:
                 known.levels,
                 around.cores,
                 by_rule,
+                size=size,
                 tasks=around.tasks and not any(isinstance(r, Fixpoint) for r in known.relations),
             ),
             "fill": by_fill(
@@ -271,7 +277,7 @@ def choose(
     compared = f"{describe_estimate(ways[again])} from scratch, {describe_estimate(moving)} by the change"
     match view.policy:
         case "incremental":
-            return build_decision("rules", "policy", "its policy is incremental")
+            return build_decision("rules", "policy", f"its policy is incremental; {compared}")
         case "full" if set(all_policies) == {"full"}:
             return build_decision(again, "policy", "its policy is full")
         case "auto" | "full" if "incremental" in all_policies:

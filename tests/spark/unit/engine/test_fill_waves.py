@@ -73,7 +73,7 @@ def run(program: Program, folder: Folder, given: dict[str, Segment], seed: int =
     return fill_states(runner, program, sums, None, context, here_rows=3 * (seed % 2), slice_rows=2)
 
 
-@pytest.mark.parametrize("first", range(0, 60, 20))
+@pytest.mark.parametrize("first", range(0, 40, 20))
 def test_states_are_those_that_the_driver_fills(tmp_path: Path, first: int) -> None:
     """From inputs that are sums of files, by slices of two rows; a state is served whole, with its bags, or not at all."""
     served = joined = 0

@@ -111,6 +111,24 @@ def test_policies_are_kept_to() -> None:
         assert (found["b"].strategy, found["b"].code) == ("full", "policy")
 
 
+def test_an_incremental_view_says_what_recomputing_would_cost() -> None:
+    """It is updated all the same."""
+    o = outlook({"wide": ("incremental", WIDE)})
+    found = decided(o, {"cust": 3_000_000})["wide"]
+    assert (found.way, found.code) == ("rules", "policy")
+    assert found.instead is not None and 0 < found.instead.seconds < found.estimate.seconds
+    assert f"{found.ways['sql'].seconds:.2f} s for " in found.reason and "from scratch" in found.reason
+
+
+def test_the_driver_is_limited_in_bytes_as_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many rows, but wide ones, are left to tasks."""
+    o = outlook({"spend": ("auto", SPEND)})
+    assert decided(o, {"orders": 10_000})["spend"].ways["rules"].place == "driver"
+    monkeypatch.setitem(LARGE, "orders", (15_000_000, 15_000_000 * 20_000))
+    assert decided(o, {"orders": 5_000})["spend"].ways["rules"].place == "driver"
+    assert decided(o, {"orders": 10_000})["spend"].ways["rules"].place == "tasks"
+
+
 def test_the_strategy_says_what_the_batch_needs() -> None:
     o = outlook({"wide": ("auto", WIDE)})
     assert decided(o, {"orders": 1})["wide"].strategy == "delta"
