@@ -130,9 +130,7 @@ class Engine:
         what was added to them while relations were held, the stores being as they were before. At the beginning `keep` names
         the states that will be kept, if not all are.
         """
-        begin = time.perf_counter()
-        given = seeds or {}
-        own = orders(program)
+        given, own = seeds or {}, orders(program)
         self.folder.orders |= own
         told = [*inputs.values(), *(x for s in given.values() for x in s.segments)]
         rows, size = total(told)
@@ -142,7 +140,7 @@ class Engine:
         found = (x for n, s in stores.items() if n in own for x in s.segments)
         served = not beginning and serves(program) and self.folder.shared_work and in_files([*told, *found])
         small = not reason and (self.strategy == "auto" or (self.strategy == "tasks" and not served))
-        how = Circumstances(beginning, held, given, begin, rows)
+        how = Circumstances(beginning, held, given, time.perf_counter(), rows)
         if self.strategy == "driver" or small:
             allowed = RECURSION_ENTRIES if recursive else BATCH_ENTRIES
             try:
@@ -173,7 +171,7 @@ class Engine:
             failure = EvaluationError(str(problem).splitlines()[0], hint="nothing was changed")
             failure.relations = run.working
             raise failure from problem
-        seconds = time.perf_counter() - begin
+        seconds = time.perf_counter() - how.began
         return outcome, Report("spark", reason, rows, context.read_bytes, context.jobs, seconds)
 
     def close(self) -> None:

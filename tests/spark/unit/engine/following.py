@@ -29,8 +29,11 @@ def write(folder: Folder, relation: Input, entries: Any) -> Segment:
     return folder.write(relation.name, rows_to_arrow(types, names, entries, "w"))
 
 
-def follow(path: Path, seed: int, steps: int, execute: Execute) -> None:
-    """Law: after every transaction the sum of the deltas so far is the plan, evaluated on the present data."""
+def follow(path: Path, seed: int, steps: int, execute: Execute, before: int = 0) -> None:
+    """Law: after every transaction the sum of the deltas so far is the plan, evaluated on the present data.
+
+    The tables hold what so many steps `before` the first transaction have left.
+    """
     plan = Plans(seed).plan(1 + seed % 4)
     program = compile_views({"v": plan}, CATALOG, assume=False)
     folder = Folder(path)
@@ -41,6 +44,8 @@ def follow(path: Path, seed: int, steps: int, execute: Execute) -> None:
     inputs = {r.name: r for r in program.relations if isinstance(r, Input)}
     types = [c.type for c in columns(plan)]
     data = Data(seed)
+    for _ in range(before):
+        data.step()
     first = {n: list(data.tables[n].items()) for n in inputs if n in data.tables}
     constants = {n: [(row, 1) for row in r.rows] for n, r in inputs.items() if r.rows is not None}
     view = ZSet()

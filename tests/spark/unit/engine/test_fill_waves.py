@@ -10,8 +10,11 @@ import pyarrow.compute
 import pyarrow.parquet
 import pytest
 
+from evercurrent.catalog.catalog import Catalog
+from evercurrent.definitions.reading import add_definition
 from evercurrent.delta.compile import compile_views
 from evercurrent.delta.program import Input, Program
+from evercurrent.design.compile import Design, compile_all
 from evercurrent.engine.columnar.vectors import Unfit
 from evercurrent.engine.spark.kernel.batch import DriverTransaction
 from evercurrent.engine.spark.storage.entry_reader import EntryReader
@@ -19,11 +22,14 @@ from evercurrent.engine.spark.storage.file_schema import Shape
 from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.storage.segments import JobContext
 from evercurrent.engine.spark.storage.sort_order import orders
-from evercurrent.engine.spark.tasks import fill_waves
+from evercurrent.engine.spark.tasks import fill_waves, rule_slices
 from evercurrent.engine.spark.tasks.fill_waves import fill_states, lookups, select_served
+from evercurrent.engine.spark.tasks.pieces import read_slice
 from evercurrent.engine.spark.tasks.rule_slices import SliceRunner
+from evercurrent.engine.spark.tasks.runner import Runner
 from evercurrent.engine.spark.tasks.transaction import TaskTransaction
 from evercurrent.engine.spark.translate.types import arrow_schema
+from evercurrent.frontend.sql.parse import parse_script
 from tests.spark.unit.engine.following import write
 from tests.spark.unit.engine.sent_tasks import SentTasks
 from tests.unit.delta.random_plans import CATALOG, Data, Plans
@@ -158,3 +164,37 @@ def test_empty_states_are_not_looked_up(tmp_path: Path) -> None:
     transaction.follow(first, given[first])
     found = transaction.wave.rules.get(first, [])
     assert not any(s for r in found for s in lookups(r) if not (s.absent or s.outer))
+
+
+def test_views_that_are_defined_together_share_scans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row of a table is read once, however many states of however many views it fills."""
+    catalog = Catalog()
+    for text in parse_script(
+        """CREATE TABLE line (id BIGINT PRIMARY KEY, part STRING, price BIGINT);
+        CREATE VIEW parts AS SELECT part, sum(price) AS total FROM line GROUP BY part;
+        CREATE VIEW dear AS SELECT part, max(price) AS most FROM line WHERE price > 3 GROUP BY part;
+        CREATE VIEW whole AS SELECT count(*) AS n FROM line"""
+    ):
+        kind = "table" if text.startswith("CREATE TABLE") else "view"
+        catalog = add_definition(catalog, {"kind": kind, "name": "", "text": text, "policy": "incremental"})
+    _, design = compile_all(catalog, Design(), full=False)
+    program = design.program
+    folder = Folder(tmp_path)
+    folder.make()
+    folder.orders |= orders(program)
+    (line,) = (r for r in program.relations if isinstance(r, Input))
+    given = {"line": write(folder, line, [((i, f"p{i % 3}", i), 1) for i in range(40)])}
+    read: list[int] = []
+
+    def count_rows(*args: Any) -> Any:
+        rows = read_slice(*args)
+        read.append(rows.num_rows)
+        return rows
+
+    monkeypatch.setattr(rule_slices, "read_slice", count_rows)
+    reader = EntryReader(folder)
+    reader.allow(10**6)
+    context = JobContext(None, folder, True)  # type: ignore[arg-type]
+    made = fill_states(Runner(reader, None, 2), program, given, None, context, here_rows=0, slice_rows=10)
+    assert {s for state in program.states for s in Shape(state).stores} == made.stores.keys()
+    assert len(program.states) >= 3 and sum(read) == 40

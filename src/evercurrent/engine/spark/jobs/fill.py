@@ -18,7 +18,7 @@ What tasks fill from scans of the tables (`tasks.fill_waves`) is taken over; the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -66,26 +66,37 @@ class FillTransaction(JobTransaction):
         self.loose: set[str] = set()  # what was filled from sums of segments
         self.samples: dict[StoreName, list[DataFrame]] = {}  # what each rule adds to a store for some rows
         self.before = 0.0  # how many rows the target of a rule can have had before it
-        self.filled = frozenset(self.take_over(filled or Outcome()))
+        self.filled = Outcome() if filled is None else filled
+        self.hidden: dict[str, int] = {}  # rules that are still to come into a state that is filled already
 
-    def take_over(self, filled: Outcome) -> Iterator[str]:
-        """Takes over what is filled already; returns the names of those states."""
-        self.outcome.costs += filled.costs
-        for name in self.shapes:
-            stores = self.stores_of(name)
-            if stores[0][0] in filled.stores:
-                yield name
-                for store, contents in stores:
-                    segment = self.outcome.stores[store] = filled.stores[store]
-                    contents.pending = [self.read(contents, segment)] if segment.rows else []
-                    contents.net = True
+    def execute(self, inputs: Mapping[str, Segment]) -> Outcome:
+        self.outcome.costs += self.filled.costs
+        live = [r for n, s in inputs.items() if s.rows for r in self.program.triggers.get(n, ())]
+        for name, shape in self.shapes.items():
+            if shape.store in self.filled.stores:
+                self.hidden[name] = sum(r.into == name for r in live)
+        return super().execute(inputs)
+
+    def reveal(self, name: str) -> None:
+        """One of the rules into a state that is filled already is due. It shows its entries with the last of them.
+
+        Rules before that one find nothing in it: what they would add is added by the rules behind it.
+        """
+        self.left[name] -= 1
+        self.hidden[name] -= 1
+        if self.hidden[name]:
+            return
+        for store, contents in self.stores_of(name):
+            segment = self.outcome.stores[store] = self.filled.stores[store]
+            contents.pending = [self.read(contents, segment)] if segment.rows else []
+            contents.net = True
+        self.bounds[name] = self.filled.stores[self.shapes[name].store].rows
 
     # --- rules ---------------------------------------------------------------------------------------------
 
     def write_down(self, rule: Rule, delta: DataFrame, segment: Segment) -> None:
-        if rule.into in self.filled:
-            self.left[rule.into] -= 1
-            self.bounds[rule.into] = self.outcome.stores[self.shapes[rule.into].store].rows
+        if rule.into in self.hidden:
+            self.reveal(rule.into)
             return
         looked_up = [s for s in rule.steps if isinstance(s, Lookup)]
         if not any(self.contents[state_store(s.state)].empty and needs_entry(s) for s in looked_up):

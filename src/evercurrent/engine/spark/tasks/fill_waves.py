@@ -20,6 +20,7 @@ from dataclasses import replace
 from evercurrent.delta.analyses.copies import is_copy
 from evercurrent.delta.program import Input, Lookup, Program, Rule
 from evercurrent.engine.columnar.vectors import Pools, Unfit
+from evercurrent.engine.spark.jobs.fill import find_driving
 from evercurrent.engine.spark.kernel.outcome import Outcome
 from evercurrent.engine.spark.storage.entry_reader import TooLarge, plain_keys
 from evercurrent.engine.spark.storage.file_schema import Shape, is_added
@@ -68,36 +69,10 @@ def select_served(
     """The part of a program that tasks fill: its tables, smallest first, the states, and the rules into them."""
     tables = [r for r in program.relations if isinstance(r, Input) and in_files([inputs.get(r.name, EMPTY)])]
     tables.sort(key=lambda r: inputs.get(r.name, EMPTY).rows)
-    place = {r.name: i for i, r in enumerate(tables)}
-    into: dict[str, list[Rule]] = {}
-    for rules in program.triggers.values():
-        for rule in rules:
-            into.setdefault(rule.into, []).append(rule)
-    shapes = {s.name: Shape(s) for s in program.states}
-    scans = {
-        name
-        for name, shape in shapes.items()
-        if are_served(into.get(name, ()), place, shapes)
-        and can_merge(shape)
-        and not any(lookups(r) for r in into[name])
-    }
-
-    def is_near(rule: Rule, state: str) -> bool:
-        """Whether a rule can look a state up, or comes before anything is in it."""
-        first = min(place[r.on] for r in into[state])
-        rows = sum(inputs.get(r.on, EMPTY).rows for r in into[state])
-        return first > place[rule.on] or rows <= LOOKED_UP_ROWS
-
-    joins = {
-        name
-        for name, shape in shapes.items()
-        if name not in scans
-        and are_served(into.get(name, ()), place, shapes)
-        and can_merge(shape)
-        and all(s.state in scans and is_near(r, s.state) for r in into[name] for s in lookups(r))
-    }
-    wanted = (scans | joins) & set(shapes if keep is None else keep)
-    wanted |= {s.state for name in wanted for r in into[name] for s in lookups(r)}
+    choice = Choice(program, {r.name: inputs.get(r.name, EMPTY).rows for r in tables})
+    wanted = choice.find_states(
+        frozenset(s.name for s in program.states) if keep is None else frozenset(keep)
+    )
     triggers = {
         r.name: tuple(x for x in program.triggers.get(r.name, ()) if x.into in wanted) for r in tables
     }
@@ -109,6 +84,63 @@ def select_served(
         triggers={r.name: triggers[r.name] for r in used},
         views={},
     )
+
+
+class Choice:
+    """Which states tasks fill. `tables`: their rows, smallest first."""
+
+    def __init__(self, program: Program, tables: Mapping[str, int]) -> None:
+        self.tables = tables
+        self.place = {name: i for i, name in enumerate(tables)}
+        # All rules in the order in which jobs run them.
+        self.rules = [r for name in find_driving(program) for r in program.triggers.get(name, ())]
+        self.into: dict[str, list[Rule]] = {}
+        for rule in self.rules:
+            self.into.setdefault(rule.into, []).append(rule)
+        shapes = {s.name: Shape(s) for s in program.states}
+        self.fit = {
+            n for n, s in shapes.items() if are_served(self.into.get(n, ()), tables, shapes) and can_merge(s)
+        }
+
+    def find_states(self, keep: frozenset[str]) -> set[str]:
+        """The states of `keep` that tasks fill, and what has to be looked up for them."""
+        refused: set[str] = set()
+        while True:
+            scans = {n for n in self.fit - refused if not any(lookups(r) for r in self.into[n])}
+            joins = {n for n in self.fit - refused - scans if self.is_near(n, scans)}
+            wanted = (scans | joins) & keep
+            wanted |= {s.state for name in wanted for r in self.into[name] for s in lookups(r)}
+            torn = self.find_torn(wanted)
+            if not torn:
+                return wanted
+            refused |= torn
+
+    def is_near(self, name: str, scans: set[str]) -> bool:
+        """Whether all rules into a state find what they look up, by key, in a scanned state, or come before anything is in it."""
+        for rule in self.into[name]:
+            for state in (s.state for s in lookups(rule)):
+                if state not in scans:
+                    return False
+                first = min(self.place[r.on] for r in self.into[state])
+                rows = sum(self.tables[r.on] for r in self.into[state])
+                if first <= self.place[rule.on] and rows > LOOKED_UP_ROWS:
+                    return False
+        return True
+
+    def find_torn(self, wanted: set[str]) -> set[str]:
+        """The states that a rule of jobs looks up when some of the rules into them have run, and others have not.
+
+        Jobs see a state that tasks have filled as empty or as whole (`FillTransaction.reveal`).
+        """
+        at = {id(r): i for i, r in enumerate(self.rules)}
+        torn = set()
+        for rule in self.rules:
+            if rule.into not in wanted:
+                for name in {s.state for s in lookups(rule)} & wanted:
+                    places = [at[id(r)] for r in self.into[name]]
+                    if min(places) < at[id(rule)] < max(places):
+                        torn.add(name)
+        return torn
 
 
 def lookups(rule: Rule) -> list[Lookup]:
