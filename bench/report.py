@@ -67,7 +67,7 @@ def markdown(table: dict[str, Any]) -> list[str]:
     return [*lines, ""]
 
 
-def write_page(order: list[str]) -> None:
+def page(order: list[str]) -> str:
     """The page, from all results that there are."""
     found = {path.stem: json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))}
     lines = ["# Benchmarks", ""]
@@ -90,5 +90,9 @@ def write_page(order: list[str]) -> None:
         lines += [f"Measured on {host['cpu']}, {host['cores']} cores, CPython {host['python']}.{short}", ""]
         for table in result["tables"]:
             lines += markdown(table)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def write_page(order: list[str]) -> None:
     PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text("\n".join(lines).rstrip() + "\n")
+    PAGE.write_text(page(order))
