@@ -6,7 +6,7 @@ All of them are readings of power sums: with n the number of values and s1, s2, 
     var_pop = m2 / n      var_samp = m2 / (n - 1)      covar_pop = (sxy - sx * sy / n) / n
 
 computed in rationals and rounded once, so the result does not depend on the order in which values were inserted and
-deleted. One NaN or infinity among the values makes every reading NaN.
+deleted. One NaN or infinity among the values makes every reading NaN, but for pairs with a constant column (`read_pair_of_odd`).
 
 >>> moment("var_pop", [1.0, 2.0, 3.0, 4.0])
 1.25
@@ -71,7 +71,7 @@ def moment(name: str, values: Sequence[float]) -> float | None:
 
 def read_moment(name: str, n: int, sums: tuple[Fraction, ...]) -> float | None:
     """The reading of power sums of n > 0 finite values."""
-    m2 = sums[1] - sums[0] ** 2 / n
+    m2 = deviations(n, sums)
     match name:
         case "var_pop":
             return nearest(m2 / n)
@@ -101,22 +101,43 @@ def pair_moment(name: str, pairs: Sequence[tuple[float, float]]) -> float | int 
         return n
     if n == 0 or (n == 1 and name in ("covar_samp", "corr")):
         return None
-    used = {"regr_sxx": [(b, b) for _, b in pairs], "regr_syy": [(a, a) for a, _ in pairs]}.get(name, pairs)
-    if not all(math.isfinite(a) and math.isfinite(b) for a, b in used):
-        return NAN
-    pairs = used
-    first = power_sums((a for a, _ in pairs), 2)
-    second = power_sums((b for _, b in pairs), 2)
+    pairs = {"regr_sxx": [(b, b) for _, b in pairs], "regr_syy": [(a, a) for a, _ in pairs]}.get(name, pairs)
+    sums = [power_sums(c, 2) if all(map(math.isfinite, c)) else None for c in zip(*pairs, strict=True)]
+    first, second = sums
+    if first is None or second is None:
+        return read_pair_of_odd(name, *(s if s is None else deviations(n, s) for s in sums))
     product = sum((Fraction(a) * Fraction(b) for a, b in pairs), Fraction(0))
     return read_pair(name, n, first, second, product)
+
+
+def deviations(n: int, sums: tuple[Fraction, ...]) -> Fraction:
+    """The sum of squared deviations; zero if all values are equal."""
+    return sums[1] - sums[0] ** 2 / n
+
+
+def read_pair_of_odd(name: str, syy: Fraction | None, sxx: Fraction | None) -> float | None:
+    """The reading where a value is NaN or infinite: a column with one has None as its deviations.
+
+    NaN, unless a constant column decides alone.
+
+    >>> read_pair_of_odd("corr", None, Fraction(0)), read_pair_of_odd("corr", None, Fraction(2))
+    (None, nan)
+    """
+    match name:
+        case "corr" if sxx == 0 or syy == 0:
+            return None
+        case "regr_slope" | "regr_intercept" | "regr_r2" if sxx == 0:
+            return None
+        case "regr_r2" if syy == 0:
+            return 1.0
+    return NAN
 
 
 def read_pair(
     name: str, n: int, first: tuple[Fraction, ...], second: tuple[Fraction, ...], product: Fraction
 ) -> float | None:
     """The reading of power sums of both values and of the sum of their products."""
-    syy = first[1] - first[0] ** 2 / n
-    sxx = second[1] - second[0] ** 2 / n
+    syy, sxx = deviations(n, first), deviations(n, second)
     sxy = product - first[0] * second[0] / n
     match name:
         case "covar_pop":

@@ -21,6 +21,7 @@ from evercurrent.data.types import (
 from evercurrent.errors import EvaluationError, QueryError
 from evercurrent.term.aggregates import TABLE, aggregate, evaluate_aggregate
 from evercurrent.term.evaluate import Environment, evaluate
+from evercurrent.term.moments import PAIRS
 from evercurrent.term.nodes import Column, SortKey
 from tests.unit.term.asking_spark import Answer, ask, spark_type, sql, term
 from tests.unit.term.spark_cases import T, null
@@ -50,6 +51,16 @@ GROUPS: dict[str, tuple[tuple[Type, Type], list[tuple[Any, Any]]]] = {
     "truths": ((BOOLEAN, INT), [(True, 1), (False, 2), (None, 3)]),
     "true": ((BOOLEAN, INT), [(True, 1), (True, 2)]),
     "arrays": ((Array(INT), INT), [([1, 2], 1), ([1], 2), ([1, 2], 3)]),
+}
+
+# Groups that only functions of pairs are asked about: a constant column decides between NULL and NaN.
+PAIRED: dict[str, list[tuple[Any, Any]]] = {
+    "infinite beside a constant": [(T("Infinity", DOUBLE), 1.0), (2.0, 1.0)],
+    "a constant beside infinite": [(1.0, T("Infinity", DOUBLE)), (1.0, 2.0)],
+    "NaN beside a constant": [(T("NaN", DOUBLE), 1.0), (2.0, 1.0)],
+    "a constant beside NaN": [(1.0, T("NaN", DOUBLE)), (1.0, 2.0)],
+    "one infinite": [(T("Infinity", DOUBLE), 1.0)],
+    "both infinite": [(T("Infinity", DOUBLE), T("Infinity", DOUBLE)), (1.0, 2.0)],
 }
 
 ONE = "count sum avg min max count_if bool_and bool_or var_pop var_samp stddev_pop stddev_samp skewness kurtosis median bit_and"
@@ -134,6 +145,18 @@ def _cell(value: Any, t: Type) -> Any:
 def test_an_aggregate_means_what_spark_means(spark: SparkSession, group: str) -> None:
     types, rows = GROUPS[group]
     calls = [c for c in CALLS if not (c[0] in SOLITARY and group in ("doubles", "days", "truths"))]
+    compare(spark, group, calls, types, rows)
+
+
+def test_pairs_mean_what_spark_means(spark: SparkSession) -> None:
+    calls = [c for c in CALLS if c[0] in PAIRS]
+    for group, rows in PAIRED.items():
+        compare(spark, group, calls, (DOUBLE, DOUBLE), rows)
+
+
+def compare(
+    spark: SparkSession, group: str, calls: list[Call], types: tuple[Type, Type], rows: list[tuple[Any, Any]]
+) -> None:
     mine = [our_answer(c, types, rows) for c in calls]
     source = f" FROM {rows_sql(types, rows)}"
     theirs = ask(spark, [c[1] for c in calls], [a.error is not None for a in mine], source)

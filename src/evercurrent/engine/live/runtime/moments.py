@@ -24,7 +24,7 @@ from typing import Any
 from evercurrent.data.exact import SCALE, SHIFT, WIDE_SHIFT
 from evercurrent.data.values import NAN
 from evercurrent.data.zset import Row
-from evercurrent.term.moments import read_moment, read_pair
+from evercurrent.term.moments import deviations, read_moment, read_pair, read_pair_of_odd
 from evercurrent.term.nodes import Aggregate
 
 POWERS_NEEDED = {"skewness": 3, "kurtosis": 4}
@@ -116,12 +116,17 @@ class Moments(_Sums):
 
 
 class PairMoments(_Sums):
-    """Functions of two values: sums of x, x², y, y², xy."""
+    """Functions of two values: sums of x, x², y, y², xy.
 
-    __slots__ = ()
+    A value that is not finite adds nothing to the sums and is counted. Its partner adds its powers all the same: whether the partner's
+    column is constant decides between NULL and NaN.
+    """
+
+    __slots__ = ("odd_partners",)
 
     def __init__(self, aggregate: Aggregate) -> None:
         super().__init__(aggregate, (1, 2, 1, 2, 2))
+        self.odd_partners = 0
 
     def add(self, args: Row, weight: int) -> None:
         x, y = args[0], args[1]
@@ -133,9 +138,12 @@ class PairMoments(_Sums):
             case "regr_syy":
                 y = x
         self.n += weight
-        if not (isfinite(x) and isfinite(y)):
+        if not isfinite(x):
             self.odd += weight
-            return
+            x = 0.0
+        if not isfinite(y):
+            self.odd_partners += weight
+            y = 0.0
         i, j = scale_float(x, self.shift), scale_float(y, self.shift)
         if i is None or j is None:
             self._widen()
@@ -144,13 +152,26 @@ class PairMoments(_Sums):
         self._add((i, i * i, j, j * j, i * j), weight)
         self._settle()
 
+    def _settle(self) -> None:
+        if self.n == 0:
+            self.shift = SHIFT
+
+    def mark(self, args: Row) -> Any:
+        return super().mark(args), self.odd_partners
+
+    def restore(self, args: Row, mark: Any) -> None:
+        super().restore(args, mark[0])
+        self.odd_partners = mark[1]
+
     def value(self) -> float | int | None:
         name = self.aggregate.function
         if name == "regr_count":
             return self.n
         if self.n == 0 or (self.n == 1 and name in ("covar_samp", "corr")):
             return None
-        if self.odd:
-            return NAN
         sums = self.fractions()
+        if self.odd or self.odd_partners:
+            syy = None if self.odd else deviations(self.n, sums[0:2])
+            sxx = None if self.odd_partners else deviations(self.n, sums[2:4])
+            return read_pair_of_odd(name, syy, sxx)
         return read_pair(name, self.n, sums[0:2], sums[2:4], sums[4])
