@@ -127,7 +127,7 @@ def main() -> int:
         for name, text in VIEWS.items():
             with console.status(f"view {name}"):
                 db.execute(f"CREATE VIEW {name} AS {text}")
-            console.print(f"[bold]{name}[/bold]  {text}", highlight=False)
+            console.print(f"[bold]{name}[/bold]  {text}", highlight=False, soft_wrap=True)
         recompute(db)  # warm up: the first queries of a session are slow
         rows: list[tuple[int, float, float, bool]] = []
         run = None
@@ -138,7 +138,7 @@ def main() -> int:
                 equal = all(Counter(db.view(name).rows()) == found[name] for name in VIEWS)
                 rows.append((number, run.seconds, again, equal))
                 live.update(show(rows))
-        console.print(run, highlight=False)
+        console.print(run, highlight=False, soft_wrap=True)
         faster = statistics.geometric_mean(again / seconds for _, seconds, again, _ in rows)
         console.print(
             f"incremental, with commit and publishing, was {faster:.1f} times faster (geometric mean)"
