@@ -38,7 +38,7 @@ def test_a_forgotten_session_is_closed_once() -> None:
     client = made.client
     del made
     gc.collect()
-    assert client.calls == ["release", "close"]
+    assert client.calls == ["close"]  # the server may be gone, and a call would wait for it
 
 
 def test_a_closed_session_is_not_closed_again() -> None:

@@ -41,14 +41,11 @@ def is_connect(session: Any) -> bool:
     return any(c.__module__.startswith("pyspark.sql.connect") for c in type(session).__mro__)
 
 
-def close_client(client: Any) -> None:
-    """Releases the session of a client on the server, and closes its connection. Idempotent."""
-    if getattr(client, "is_closed", False):
-        return
-    with suppress(Exception):
-        client.release_session()
-    with suppress(Exception):
-        client.close()
+def close_connection(client: Any) -> None:
+    """Closes the connection of a client, without a call to the server, which may be gone. Idempotent."""
+    if not getattr(client, "is_closed", False):
+        with suppress(Exception):
+            client.close()
 
 
 class ConnectDoor:
@@ -66,11 +63,11 @@ class ConnectDoor:
     def new_session(self) -> Any:
         """The protocol has one from Spark 4.3 on; before, another connection with the same address and user is one.
 
-        It is closed when the program ends, at the latest. PySpark closes a forgotten session when the interpreter is already
+        Its connection is closed when the program ends, at the latest. PySpark closes a forgotten session when the interpreter is already
         gone; a call that is still under way then never ends, and neither does the program.
         """
         made = self._open_session()
-        weakref.finalize(made, close_client, made.client)
+        weakref.finalize(made, close_connection, made.client)
         return made
 
     def _open_session(self) -> Any:
@@ -82,7 +79,9 @@ class ConnectDoor:
         return type(self.session)(client._builder, client._user_id)
 
     def close_session(self) -> None:
-        close_client(self.session.client)
+        with suppress(Exception):
+            self.session.client.release_session()
+        close_connection(self.session.client)
 
     @cached_property
     def cores(self) -> int:
