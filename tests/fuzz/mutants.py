@@ -268,6 +268,12 @@ RECENT = (
 
 COLUMNS = (
     Mutant(
+        "a column that is compared with two terms is compared with one",
+        "            same = _equal(vectors[i], clear_nulls(f(batch)))\n",
+        "            same = _equal(vectors[i], vectors[i])\n",
+        ("plans",),
+    ),
+    Mutant(
         "columns forget what a group was",
         "        for part, sign in ((old, -1), (new, 1)):",
         "        for part, sign in ((new, 1),):",

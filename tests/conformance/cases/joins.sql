@@ -135,6 +135,12 @@ SELECT r.a, r.b, l.n FROM r, LATERAL (SELECT COUNT(*) AS n FROM s WHERE s.b < r.
 SELECT x.b, x.n, y.m FROM (SELECT b, COUNT(*) AS n FROM r GROUP BY b) x JOIN (SELECT b, MAX(c) AS m FROM s GROUP BY b) y ON x.b = y.b
 --! case join_aggregate_higher_order
 SELECT t.d, SUM(r.a * s.c) AS total, COUNT(*) AS n FROM r JOIN s ON r.b = s.b JOIN t ON s.c = t.c GROUP BY t.d
+--! case column_equal_to_two
+SELECT r.a, r.b, y.b AS yb, y.n FROM r LEFT JOIN (SELECT b, COUNT(*) AS n FROM s GROUP BY b) y ON r.a = y.b AND r.b = y.b
+--! case scalar_equal_to_two
+SELECT r.a, r.b, y.m FROM r LEFT JOIN (SELECT MAX(c) AS m FROM s) y ON r.a = y.m AND r.b = y.m
+--! case absent_equal_to_two
+SELECT r.a, r.b FROM r WHERE NOT EXISTS (SELECT 1 FROM s WHERE s.b = r.a AND s.b = r.b)
 --! case constant_condition_false
 SELECT r.a, s.c FROM r LEFT JOIN s ON FALSE
 --! case constant_condition_true

@@ -51,6 +51,7 @@ KINDS = [
     "join",
     "join",
     "outer",
+    "outer to one",
     "full",
     "semi",
     "anti",
@@ -123,6 +124,10 @@ class Plans:
                 other = self.plan(depth - 2)
                 shape = "left" if kind == "outer" else "full"
                 return Outer(shape, below, other, self.join_condition(below, other))
+            case "outer to one":  # two columns beside the one on which the other side is unique
+                other = self.aggregate(self.scan(), self.random.random() < 0.3)
+                key, mine = columns(other)[0], self.random.choices(columns(below), k=2)
+                return Outer("left", below, other, conjunction([call("eq", c, key) for c in mine]))
             case "semi" | "anti":
                 other = self.plan(depth - 2)
                 return Semi(below, other, self.join_condition(below, other), kind == "anti")

@@ -48,7 +48,7 @@ class ColumnProgram:
             for rule in rules:
                 for step in rule.steps:
                     if isinstance(step, Lookup):
-                        chained[step.state].add(tuple(name for name, _ in step.match))
+                        chained[step.state].add(tuple(dict(step.match)))
         for r in program.relations:
             if isinstance(r, Keyed) and not isinstance(r.function, Finalize):
                 chained[r.state].add(r.key)

@@ -32,6 +32,7 @@ from evercurrent.engine.columnar.vectors import (
     kind_of,
     nulls,
     same_numbers,
+    words_of,
 )
 from evercurrent.term.nodes import Column
 from evercurrent.term.walk import columns_of
@@ -142,14 +143,20 @@ def _look_up(step: Lookup, later: frozenset[str], state: State, pools: Pools) ->
     for name, term in step.match:
         if not same_numbers(known[name].type, term.type):
             raise Unfit("a key of another type")
-    names = [name for name, _ in step.match]
-    keys = [compile_vector(term, pools) for _, term in step.match]
+    match = dict(step.match)  # a column may be compared with several terms: the lookup is by one of them
+    others = [(name, term) for name, term in step.match if match[name] is not term]
+    names = list(match)
+    keys = [compile_vector(term, pools) for term in match.values()]
+    equal = [(names.index(name), compile_vector(term, pools)) for name, term in others]
     strict = [i for i, name in enumerate(names) if name not in step.null_safe]
 
     def run(batch: Batch, states: States) -> Batch:
         target = states[step.state]
         vectors = [clear_nulls(f(batch)) for f in keys]
         asked = _without_nulls([vectors[i] for i in strict])
+        for i, f in equal:
+            same = _equal(vectors[i], clear_nulls(f(batch)))
+            asked = same if asked is None else asked & same
         if asked is None:
             places, ids = target.find(names, vectors, batch.size)
         else:
@@ -167,6 +174,13 @@ def _look_up(step: Lookup, later: frozenset[str], state: State, pools: Pools) ->
         return _with_unmatched(step, batch, result, places, later) if step.outer else result
 
     return run
+
+
+def _equal(left: Vector, right: Vector) -> Mask:
+    """Where both have the same value; NULL equals NULL here."""
+    mine, theirs = words_of([left], True), words_of([right], True)
+    result: Mask = (mine[0] == theirs[0]) & (mine[1] == theirs[1])
+    return result
 
 
 def _without_nulls(vectors: list[Vector]) -> Mask | None:
