@@ -11,7 +11,8 @@ history when steps are left out. DuckDB makes every change too, without constrai
 and the database must refuse exactly those. After every change all tables and views are compared.
 
 A change ends with "commit", "undo" (given up before the commit), "veto" (refused by a subscriber at the commit), or "fault" with
-the number of the line at which it is interrupted: then all of it is there, or nothing.
+the number of the line at which it is interrupted, counted from the start or from the first call of a function: then all of it is
+there, or nothing. A load that is "trapped" makes the view TRAP fail where other views have been changed already.
 """
 
 from __future__ import annotations
@@ -51,6 +52,13 @@ VIOLATIONS = (
 )
 """Queries that return a row if a constraint is violated."""
 
+TRAP = (
+    "SELECT a, sum(v + 2147482947) AS u, sum(t) AS t, sum(n) AS n "
+    "FROM (SELECT a, v, sum(x) AS t, count(*) AS n FROM l GROUP BY a, v) q GROUP BY a"
+)
+TRAPPED = "SELECT 1 FROM l WHERE v > 700"
+"""A view that overflows, after the groups that it reads have been changed; and a query that returns a row if it does."""
+
 TEXTS = ("a", "b", "", "B", "ab", "ä", None)
 DAYS = tuple(datetime.date(2024, 1, 1) + datetime.timedelta(days=7 * i) for i in range(20))
 PRICES = (*(i / 4 for i in range(-8, 40)), None)
@@ -68,6 +76,7 @@ class World:
         self.duck = Duck()
         self.tables: list[str] = []
         self.views: list[str] = []
+        self.has_trap = False
         self.subscribers: dict[str, Subscriber] = {}
         self.vetoing = False
 
@@ -84,6 +93,7 @@ class World:
                 self.db.execute(f"CREATE VIEW {name} AS {text}", mode=mode)
                 self.sql(f"CREATE VIEW {name} AS {translate(text)}")
                 self.views.append(name)
+                self.has_trap |= text == TRAP
                 self.tally.views += 1
                 self.compare([name])
             case ("drop", name):
@@ -112,7 +122,8 @@ class World:
         calls: list[tuple[Any, ...]] = []
         for s in statements:
             calls += self.draw(s)
-        refused = any(self.sql(self.violation(q)) for q in VIOLATIONS if self.concerns(q))
+        queries = (*VIOLATIONS, TRAPPED) if self.has_trap else VIOLATIONS
+        refused = any(self.sql(self.violation(q)) for q in queries if self.concerns(q))
         self.vetoing = ending == "veto"
         kept: bool | None = ending == "commit" and not refused
         try:
@@ -136,7 +147,8 @@ class World:
         """Makes the calls; returns whether they are committed, or None if an interrupt leaves that open."""
         try:
             if isinstance(ending, tuple):
-                with Faults((ending[1],), (Interrupted, MemoryError)[ending[1] % 2]) as faults:
+                _, place, *after = ending
+                with Faults((place,), (Interrupted, MemoryError)[place % 2], *after) as faults:
                     self.transact(calls, ending)
                 self.tally.faults += faults.raised
             else:
@@ -146,7 +158,7 @@ class World:
         except (Interrupted, MemoryError, ec.InternalError):
             self.tally.faults += 1
             return None
-        except (ec.ConstraintError, ec.QueryError) as error:
+        except (ec.ConstraintError, ec.QueryError, ec.EvaluationError) as error:
             if isinstance(ending, tuple):
                 return None
             if not refused:
@@ -174,10 +186,12 @@ class World:
                 return [("sql", text)]
             case ("load", name, seed, count, "feed"):
                 return self.feed(name, Random(seed), count)
+            case ("load", "c", seed, count, ("without children" | "with one child") as whose):
+                return self.parents_feed(Random(seed), count, whose == "with one child")
             case ("load", name, seed, count, how):
                 random = Random(seed)
                 rows = self.new_rows(name, random, count)
-                if how == "bad":  # one row among the others violates a constraint
+                if how in ("bad", "trapped"):  # one row among the others violates a constraint, or makes a view fail
                     rows.insert(random.randrange(len(rows) + 1), self.bad_row(name, random))
                     how = "arrow"
                 self.insert(name, rows)
@@ -206,6 +220,20 @@ class World:
         new += self.new_rows(name, random, max(count - len(gone), 10), also=new)
         self.insert(name, new)
         return [("feed", name, new, [r for _, r in gone])]
+
+    def parents_feed(self, random: Random, count: int, refused: bool) -> list[tuple[Any, ...]]:
+        """Customers without orders that are deleted, among new ones; with `refused`, also one that has an order."""
+        referred = {i for (i,) in self.sql("SELECT DISTINCT cid FROM o")}
+        present = self.numbered("c")
+        childless = [r for r in present if r[1][0] not in referred]
+        gone = random.sample(childless, min(len(childless), 1 + count // 4))
+        parents = [r for r in present if r[1][0] in referred]
+        if refused and parents:
+            gone.append(random.choice(parents))
+        self.delete("c", [n for n, _ in gone])
+        new = self.new_rows("c", random, max(count - len(gone), 10), also=[r for _, r in gone])
+        self.insert("c", new)
+        return [("feed", "c", new, [r for _, r in gone])]
 
     def single(self, name: str, random: Random) -> list[tuple[Any, ...]]:
         """One row that is inserted, deleted or replaced."""
@@ -270,8 +298,10 @@ class World:
                 return lambda: (pick(PLACES), number(0, 12), number(-50, 50), price(), pick(TEXTS))
 
     def bad_row(self, name: str, random: Random) -> Row:
-        """A row that violates a constraint, if the table is not empty."""
+        """A row that violates a constraint, if the table is not empty, or makes the view TRAP fail."""
         (new,) = self.new_rows(name, random, 1)
+        if name == "l":
+            return (*new[:2], 777, *new[3:])
         present = self.numbered(name)
         if name == "o" and random.random() < 0.6:
             return (new[0], 99_999, *new[2:]) if random.random() < 0.5 else (*new[:3], 1000, *new[4:])

@@ -4,7 +4,8 @@
         change(db)              # KeyboardInterrupt at line 120, and again 30 lines after that
     faults.raised               # how many were raised
 
-Lines of generated code count. Python stops tracing when a trace function raises, so a profile function, which it does not
+With `after`, lines count from the first call of a function of this name on: so a fault can be aimed at the end of a commit, however
+many lines come before. Lines of generated code count. Python stops tracing when a trace function raises, so a profile function, which it does not
 stop, starts it again at the next call, or where a call of C returns: the first moment at which CPython looks for a second interrupt. It
 does not look while an exception leaves a frame, nor between plain statements of the handler that catches it.
 """
@@ -23,9 +24,12 @@ class Interrupted(BaseException):
 class Faults:
     """Counts lines of the package; raises where it is to. With no places, it only counts."""
 
-    def __init__(self, places: tuple[int, ...], error: type[BaseException] = Interrupted) -> None:
+    def __init__(
+        self, places: tuple[int, ...], error: type[BaseException] = Interrupted, after: str | None = None
+    ) -> None:
         self.places = list(places)
         self.error = error
+        self.after = after
         self.raised = 0
         self.lines = 0
         self._silent = False  # a fault was raised, and tracing has stopped
@@ -44,17 +48,24 @@ class Faults:
         return self._line
 
     def _call(self, frame: FrameType, event: str, arg: Any) -> Any:
+        if self.after is not None:
+            if frame.f_code.co_name != self.after:
+                return None
+            self.after = None
+            self._trace_callers(frame.f_back)
         return self._line if is_traced(frame) else None
+
+    def _trace_callers(self, one: FrameType | None) -> None:
+        while one is not None:
+            if is_traced(one):
+                one.f_trace = self._line
+            one = one.f_back
 
     def _profile(self, frame: FrameType, event: str, arg: Any) -> None:
         if self._silent and event in ("call", "c_return"):
             self._silent = False
             sys.settrace(self._call)
-            one: FrameType | None = frame
-            while one is not None:
-                if is_traced(one):
-                    one.f_trace = self._line
-                one = one.f_back
+            self._trace_callers(frame)
 
     def __enter__(self) -> Faults:
         if len(self.places) > 1:

@@ -303,6 +303,18 @@ COLUMNS = (
         "            if not len(ids):",
         ("bulk",),
     ),
+    Mutant(
+        "undo of columns forgets the sums",
+        "                own[ids] = old\n",
+        "                pass\n",
+        ("bulk",),
+    ),
+    Mutant(
+        "a load does not count references",
+        "            change.counts.append(self._count(reference, inserted, gone))",
+        "            change.counts.append((NONE, NONE, NONE))",
+        ("bulk",),
+    ),
 )
 
 RANGES = (

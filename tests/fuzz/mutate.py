@@ -2,10 +2,11 @@
 
     --only TEXT     the mutants whose name contains this; may be given several times
     --no-spark      without those that only campaigns on Spark can see
+    --processes N   so many side by side; 2 without it
 
 Each mutant is a copy of the package in a temporary folder, first on the path of a process of its own, which runs scenarios of the
-budget until one fails; it must not fail without the bug. Two processes run side by side. A mutant that survives fails the run; so does one whose text is not
-found exactly once.
+budget until one fails; it must not fail without the bug. Sets have the order that they have in `make test`, so the same seeds catch
+the same bugs each time. A mutant that survives fails the run; so does one whose text is not found exactly once.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ from tests.fuzz.mutants import MUTANTS, Mutant
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "evercurrent"
 LIMIT = 400
+SPARK_LIMIT = 900
+"""Seconds after which a budget is ended; the mutant counts as one that survived."""
 PROCESSES = 2
+FIXED = {"PYTHONHASHSEED": "0"}
+"""What the Makefile fixes for the budget of `make test`: the lines between two faults depend on the order of sets."""
 
 
 class NotApplicable(Exception):
@@ -77,7 +82,7 @@ def run(mutant: Mutant) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         copy_with(mutant, Path(folder))
         where = "spark" if mutant.spark else "here"
-        done = python(["-m", "tests.fuzz.budget", folder, where, *mutant.likely], folder)
+        done = python(["-m", "tests.fuzz.budget", folder, where, *mutant.likely], folder, mutant.spark)
     if done is None:
         # Too slow a machine looks the same, so it does not count.
         return Verdict(mutant, "", monotonic() - start)
@@ -87,7 +92,9 @@ def run(mutant: Mutant) -> Verdict:
     if done.returncode == CAUGHT:
         name, seed, error = done.stdout.strip().splitlines()[-1].split()
         without = python(
-            ["-c", f"from tests.fuzz.found import replay; replay({name!r}, {seed})"], str(ROOT / "src")
+            ["-c", f"from tests.fuzz.found import replay; replay({name!r}, {seed})"],
+            str(ROOT / "src"),
+            mutant.spark,
         )
         if without is None or without.returncode:
             raise RuntimeError(
@@ -97,7 +104,7 @@ def run(mutant: Mutant) -> Verdict:
     return Verdict(mutant, caught, monotonic() - start)
 
 
-def python(arguments: Sequence[str], package: str) -> subprocess.CompletedProcess[str] | None:
+def python(arguments: Sequence[str], package: str, spark: bool) -> subprocess.CompletedProcess[str] | None:
     """Runs Python with the package of a folder first on the path; returns None if it hangs."""
     try:
         return subprocess.run(
@@ -105,12 +112,13 @@ def python(arguments: Sequence[str], package: str) -> subprocess.CompletedProces
             cwd=ROOT,
             env={
                 **os.environ,
+                **FIXED,
                 "PYTHONPATH": os.pathsep.join([package, str(ROOT)]),
                 "PYTHONDONTWRITEBYTECODE": "1",
             },
             capture_output=True,
             text=True,
-            timeout=LIMIT,
+            timeout=SPARK_LIMIT if spark else LIMIT,
             check=False,
         )
     except subprocess.TimeoutExpired:
@@ -134,6 +142,7 @@ def main(arguments: Sequence[str]) -> int:
         "--only", action="append", help="the mutants whose name contains this; may be repeated"
     )
     parser.add_argument("--spark", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--processes", type=int, default=PROCESSES, help="so many side by side")
     chosen = parser.parse_args(arguments)
     console = Console()
     mutants = [m for m in MUTANTS if not chosen.only or any(text in m.name for text in chosen.only)]
@@ -148,7 +157,7 @@ def main(arguments: Sequence[str]) -> int:
         console.print(str(problem), markup=False)
         return 1
     verdicts: list[Verdict] = []
-    with ThreadPoolExecutor(PROCESSES) as pool, console.status("running") as status:
+    with ThreadPoolExecutor(chosen.processes) as pool, console.status("running") as status:
         for v in pool.map(run, mutants):
             verdicts.append(v)
             console.print(f"{v.mutant.name}: {v.caught or 'survived'} ({v.seconds:.1f} s)", highlight=False)

@@ -107,10 +107,10 @@ class History:
         self.views: list[str] = []
         self.plains = {t.name: t.plain for t in self.tables}
         self.names = 0
-        self.subscribers = c.pick((0, 40, 80))
+        self.subscribers = c.pick((0, 0, 40, 80))  # a lazy view without one waits
         self.modes = c.pick((("strict",), ("strict", "hybrid", "lazy"), ("lazy",)))
         self.special = SPECIAL[: c.number(1, len(SPECIAL))]
-        self.guarded = c.chance(35)
+        self.guarded = c.chance(50)
         if self.guarded:
             self.steps.append(("guard",))
 

@@ -1,8 +1,8 @@
 """Bulk loads of thousands of rows over views of every kind, among single changes, compared with DuckDB.
 
 Thresholds are those of users: what is large here is large. Loads come as columns, lists, frames and change feeds; they are mixed
-with single changes in one transaction, given up, refused by a constraint or a subscriber, and interrupted. What is compared with what
-stands in `bulk_histories`.
+with single changes in one transaction, given up, refused by a constraint, a view that fails or a subscriber, and interrupted. Parents
+are deleted after loads of their children. What is compared with what stands in `bulk_histories`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from tests.fuzz.bulk_histories import Step, follow, script
+from tests.fuzz.bulk_histories import TRAP, Step, follow, script
 from tests.fuzz.campaign import Difference, Tally
 from tests.fuzz.shortening import fails_like, shortened
 
@@ -101,6 +101,10 @@ STATEMENTS = (
     "INSERT INTO l SELECT id, qty, qty * 2, price, note FROM o WHERE qty IS NOT NULL",
     "INSERT INTO l SELECT * FROM l WHERE b < 3",
 )
+KINDS = ("load", "load", "few", "few", "mixed", "mixed", "sql", "spoilt", "several", "parents")
+PLAIN_KINDS = ("load", "load", "load", "parents", "parents", "spoilt", "spoilt", "few")
+LATE = ("apply_columns", "_update_keyed", "apply", "settle", "commit", "undo")
+"""Functions of a commit and its undo, from the first call of which the lines to a fault are counted."""
 LARGE = (2000, 2300, 3100, 4200)
 SMALL = (1, 2, 40, 700)
 
@@ -112,26 +116,35 @@ class Drawing:
         self.random = Random(f"bulk {seed}")
         self.names = 0
         self.views: dict[str, str] = {}
+        # Nobody watches, and nearly all that comes is columns: so tables and states stay columns from load to load.
+        self.plain = self.random.random() < 0.5
         self.modes = self.random.choice((("strict",), ("strict",), ("strict", "hybrid", "lazy")))
+        if self.plain:
+            self.modes = ("strict",)
         # A scenario of one kind stays columns; one that mixes kinds goes back and forth.
         kinds = self.random.choice((VIEWS, VIEWS, (self.random.choice(VIEWS),)))
         self.queries = [q for kind in kinds for q in kind]
         self.steps: list[Step] = [("table", name) for name in ("c", "o", "l", "m")]
-        if self.random.random() < 0.15:
+        if not self.plain and self.random.random() < 0.2:
             self.steps.append(("guard", self.random.choice("olm")))
+        self.trap = self.random.random() < (0.6 if self.plain else 0.3)
+        if self.trap:
+            self.steps.append(("view", "trap", TRAP, "strict"))
 
     def view(self) -> None:
         self.names += 1
         name, text = f"v{self.names}", self.random.choice(self.queries)
         self.steps.append(("view", name, text, self.random.choice(self.modes)))
         self.views[name] = text
-        if self.random.random() < 0.12:
+        if not self.plain and self.random.random() < 0.15:
             self.steps.append(("subscribe", name))
 
     def seed(self) -> int:
         return self.random.randrange(10**6)
 
     def load(self, name: str) -> Step:
+        if self.plain:
+            return ("load", name, self.seed(), self.random.choice(LARGE), self.random.choice(("arrow", "feed")))
         sizes = SMALL if self.random.random() < 0.2 else LARGE
         return ("load", name, self.seed(), self.random.choice(sizes), self.random.choice(FORMS))
 
@@ -141,7 +154,8 @@ class Drawing:
     def change(self) -> None:
         random = self.random
         name = random.choice("coollm")
-        kind = random.choice(("load", "load", "few", "few", "mixed", "mixed", "sql", "spoilt", "several"))
+        kinds = PLAIN_KINDS if self.plain else KINDS
+        kind = random.choice((*kinds, "trapped", "trapped") if self.trap else kinds)
         statements: list[Step]
         match kind:
             case "load":
@@ -152,7 +166,14 @@ class Drawing:
                 statements = [("sql", random.choice(STATEMENTS))]
             case "several":
                 statements = [self.load(n) for n in random.sample("colm", 2)]
-            case "spoilt" if random.random() < 0.5:
+            case "trapped":
+                statements = [("load", "l", self.seed(), random.choice(LARGE), "trapped")]
+            case "parents":
+                children = [self.load("o")] if random.random() < 0.5 else []
+                whose = random.choice(("without children", "with one child"))
+                self.steps += [("change", "commit", [s]) for s in children]
+                statements = [("load", "c", self.seed(), random.choice(LARGE), whose)]
+            case "spoilt" if self.plain or random.random() < 0.5:
                 statements = [("load", random.choice("com"), self.seed(), random.choice(LARGE), "bad")]
             case "spoilt":
                 statements = [self.load(name), ("spoil", random.choice("com"), self.seed())]
@@ -171,8 +192,10 @@ class Drawing:
             return "undo"
         if chance < 0.2 and self.steps[4][0] == "guard":
             return "veto"
-        if chance < 0.3:
+        if chance < 0.25:
             return ("fault", int(10 ** self.random.uniform(1, 5)))
+        if chance < 0.32:
+            return ("fault", int(10 ** self.random.uniform(0, 3)), self.random.choice(LATE))
         return "commit"
 
     def draw(self, changes: int) -> list[Step]:
