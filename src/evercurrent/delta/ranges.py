@@ -4,6 +4,7 @@
 
 For a row of r, the rows of s under its k add up to a weight and a sum over the range beyond r.a. The state of s has one entry for
 each k, and in it the rows of s in the order of b (an aggregate `ordered`); `sum_above` reads the weight and the sums of a range.
+`s.b <> r.a` is two ranges, below and above.
 
     Delta            rules of their own, like any state
     State            the different values of b under each k, with the weight and the sums at each
@@ -50,7 +51,7 @@ ORDERED = "*0"
 ORDER_COST = 16.0
 """To keep a row in order costs about as much as to visit so many entries."""
 
-MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "ne": "ne"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,17 @@ class Range:
     low: tuple[Term, bool] | None  # the bound, and whether it is left out
     high: tuple[Term, bool] | None
     conditions: tuple[Term, ...]
+    split: bool = False
+    """Whether it is what lies outside of the bounds: both are the value that is left out."""
 
     def read(self, ordered: Column, i: int) -> Term:
         """The i-th sum over the range; 0 is the weight."""
         which = lit(i, INT)
         if self.low is not None and self.high is not None:
             (low, low_open), (high, high_open) = self.low, self.high
+            if self.split:
+                below, above = replace(self, low=None), replace(self, high=None)
+                return call("ring_add", below.read(ordered, i), above.read(ordered, i))
             args = (ordered, which, low, lit(low_open, BOOLEAN), high, lit(high_open, BOOLEAN))
             return Call("sum_within", args, BIGINT)
         bound, is_open = self.low or self.high  # type: ignore[misc]
@@ -77,7 +83,7 @@ class Range:
         )
 
     def bounds(self) -> list[Term]:
-        return [bound for bound, _ in filter(None, (self.low, self.high))]
+        return [bound for bound, _ in filter(None, (self.low, None if self.split else self.high))]
 
 
 def find_range(a: Analysis, j: int, pending: Iterable[Term], available: frozenset[str]) -> Range | None:
@@ -85,6 +91,7 @@ def find_range(a: Analysis, j: int, pending: Iterable[Term], available: frozense
     own = frozenset((j,))
     key: Term | None = None
     low = high = None
+    split = False
     used: list[Term] = []
     for c in pending:
         if j not in a.homes(c) or a.is_within(c, own):
@@ -96,23 +103,24 @@ def find_range(a: Analysis, j: int, pending: Iterable[Term], available: frozense
         if not names_of(other) <= available or (key is not None and mine != key):
             return None
         key = mine
-        bound = other, comparison in ("lt", "gt")
-        if comparison in ("gt", "ge"):
+        bound = other, comparison in ("lt", "gt", "ne")
+        split = split or comparison == "ne"
+        if comparison in ("gt", "ge", "ne"):
             if low is not None:
                 return None
             low = bound
-        else:
+        if comparison in ("lt", "le", "ne"):
             if high is not None:
                 return None
             high = bound
         used.append(c)
-    return None if key is None else Range(key, low, high, tuple(used))
+    return None if key is None else Range(key, low, high, tuple(used), split)
 
 
 def find_comparison(a: Analysis, condition: Term, own: frozenset[int]) -> tuple[str, Term, Term] | None:
     """A comparison as (how, a term over the source, a term over others)."""
     match condition:
-        case Call("lt" | "le" | "gt" | "ge" as comparison, (x, y)):
+        case Call("lt" | "le" | "gt" | "ge" | "ne" as comparison, (x, y)):
             for how, mine, other in ((comparison, x, y), (MIRRORED[comparison], y, x)):
                 safe = is_safe(mine) or is_ring(mine)
                 if a.homes(mine) == own and not own & a.homes(other) and safe:

@@ -17,6 +17,7 @@ QUERIES = {
         "SELECT sum(s.x - r.y) AS x FROM r, s WHERE r.a * 9 > (SELECT sum(a) FROM r) "
         "AND s.b * 9 > (SELECT sum(b) FROM s)"
     ),
+    "unequal": "SELECT count(*) AS n, sum(s.x) AS x, sum(r.y * s.x) AS z FROM r JOIN s ON r.a <> s.b",
     "expression": "SELECT count(*) AS n FROM r JOIN s ON r.a > cast(s.b AS BIGINT)",
 }
 
@@ -63,7 +64,7 @@ def test_view_equals_query_through_changes_and_failures(name: str, type_: str) -
 
 def test_change_looks_up_one_entry_whatever_the_number_of_rows() -> None:
     """No rule lists the entries of a state."""
-    for name in ("inequality", "band", "thresholds"):
+    for name in ("inequality", "band", "thresholds", "unequal"):
         db = database("INT", QUERIES[name])
         program = db._session.maintenance.design.program
         for rules in program.triggers.values():
@@ -82,6 +83,19 @@ def test_order_under_a_key_is_kept_where_many_rows_match(rows: int, expected: se
     db.table("s").insert([(1, 6, 100), (1, None, 5)])
     db.table("s").delete([(1, 1, 1)])
     assert db.verify(), db.verify()
+
+
+def test_pairs_of_different_rows_are_counted_by_lookups() -> None:
+    db = ec.connect()
+    db.execute("CREATE TABLE r (id INT PRIMARY KEY, k INT NOT NULL, x INT NOT NULL)")
+    db.table("r").insert([(i, i % 2, i % 7) for i in range(2000)])
+    db.execute(
+        "CREATE VIEW v AS SELECT count(*) AS n, sum(a.x) AS s FROM r a JOIN r b ON a.k = b.k AND a.id <> b.id"
+    )
+    assert ordered(db) == {"r"}
+    assert db.view("v").rows() == [(2 * 1000 * 999, sum(i % 7 for i in range(2000)) * 999)]
+    db.table("r").insert([(5000, 1, 3)])
+    assert db.view("v").rows()[0][0] == 2 * 1000 * 999 + 2000
 
 
 def test_order_under_a_key_is_kept_where_all_maps_are_wanted() -> None:
