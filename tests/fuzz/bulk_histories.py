@@ -191,7 +191,10 @@ class World:
             case ("load", name, seed, count, how):
                 random = Random(seed)
                 rows = self.new_rows(name, random, count)
-                if how in ("bad", "trapped"):  # one row among the others violates a constraint, or makes a view fail
+                if how in (
+                    "bad",
+                    "trapped",
+                ):  # one row among the others violates a constraint, or makes a view fail
                     rows.insert(random.randrange(len(rows) + 1), self.bad_row(name, random))
                     how = "arrow"
                 self.insert(name, rows)

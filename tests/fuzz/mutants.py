@@ -320,7 +320,7 @@ COLUMNS = (
 RANGES = (
     Mutant(
         "a range includes its bound",
-        '        bound = other, comparison in ("lt", "gt")',
+        '        bound = other, comparison in ("lt", "gt", "ne")',
         "        bound = other, False",
         ("sums", "views"),
     ),

@@ -144,7 +144,8 @@ class Store:
     """The committed rows of one table and its indexes. Only patches change them."""
 
     __slots__ = (
-        "columns", "declared", "held", "indexes", "keys", "pinned", "primary", "references", "stored", "table"
+        "columns", "declared", "held", "indexes", "keys", "pinned", "plan", "primary", "references", "stored",
+        "table",
     )  # fmt: skip
 
     def __init__(self, table: Table, parents: Callable[[str], Table | None]) -> None:
@@ -153,6 +154,7 @@ class Store:
         self.held: dict[Any, Any] = {}
         self.columns: ColumnTable | None = None
         """The rows as columns; the dictionaries are empty then."""
+        self.plan: Any = None  # how columns are read and checked (`session.bulk`)
         self.pinned = False  # whether somebody holds one of the dictionaries for longer than a transaction
         self.primary: KeyIndex | None = None
         self.keys: list[KeyIndex] = []

@@ -23,7 +23,7 @@ from evercurrent.catalog.rules import (
     row_rules,
     unique_keys,
 )
-from evercurrent.data.feeds import CHANGE_TYPE, PASSED_OVER, SIGNS
+from evercurrent.data.feeds import CHANGE_TYPE, PASSED_OVER
 from evercurrent.delta.terms import columns_read
 from evercurrent.engine.live import columns as threshold
 from evercurrent.errors import EvaluationError
@@ -33,7 +33,10 @@ from evercurrent.term.walk import columns_of
 if TYPE_CHECKING:
     import pyarrow
 
+    from evercurrent.catalog.nodes import Table
+    from evercurrent.delta.program import Program
     from evercurrent.engine.columnar.given import GivenRows
+    from evercurrent.engine.columnar.intake import Intake
     from evercurrent.engine.columnar.table import ArrowRows, ColumnTable, TableChange
     from evercurrent.engine.columnar.vectors import Ints, Pools
     from evercurrent.session.session import Session
@@ -59,6 +62,19 @@ class ColumnWork:
     changes: dict[str, Columns]
     read_rows: Callable[[], object]
     taken: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlan:
+    """How the columns of a table are read and checked under a program."""
+
+    program: Program
+    table: Table
+    loads: Intake
+    feeds: Intake
+    key: tuple[int, ...]  # the primary key; all columns if there is none
+    required: frozenset[int]  # the columns that are NOT NULL
+    rules: list[RowRule]  # the other rules of single rows
 
 
 # --- reading -----------------------------------------------------------------------------------------------
@@ -135,71 +151,55 @@ def can_be_columns(store: Store, rows: int) -> bool:
 def _take(session: Session, name: str, given: pyarrow.Table, feed: bool) -> Columns:
     import numpy
 
-    from evercurrent.engine.columnar.cancelling import split_changes
+    from evercurrent.engine.columnar.cancelling import NONE, split_changes
+    from evercurrent.engine.columnar.intake import find_inserts
     from evercurrent.engine.columnar.vectors import Unfit
 
-    store = session.stores[name]
-    fields = store.table.columns
-    passed_over = (CHANGE_TYPE, *PASSED_OVER) if feed else ()
-    own = [n for n in given.column_names if n not in passed_over]
-    if sorted(own) != sorted(c.name for c in fields):
-        raise Unfit("other columns")
-    if feed and given.column_names.count(CHANGE_TYPE) != 1:
-        raise Unfit("no kinds of changes")
-    whole = _check_columns(session, store, given)
+    plan = _plan_of(session, session.stores[name])
     if not feed:
-        return Columns(whole, whole.choose(numpy.empty(0, numpy.int64)), whole.num_rows)
-    kinds = given.column(CHANGE_TYPE).combine_chunks().dictionary_encode()
-    signs = [SIGNS.get(kind) for kind in kinds.dictionary.to_pylist()]
-    if None in signs or kinds.null_count:
-        raise Unfit("a kind of change that is none")
-    inserts = numpy.array([sign == 1 for sign in signs], bool)[kinds.indices.to_numpy()]
-    if inserts.all():
-        return Columns(whole, whole.choose(numpy.empty(0, numpy.int64)), whole.num_rows)
-    if not inserts.any():
-        return Columns(whole.choose(numpy.empty(0, numpy.int64)), whole, whole.num_rows)
-    key = next((k.columns for k in unique_keys(store.table) if k.place == 0), tuple(range(len(fields))))
-    return Columns(*split_changes(whole, key, inserts), whole.num_rows)
+        whole = plan.loads.take(given)
+        return Columns(whole, whole.choose(NONE), whole.num_rows)
+    if given.column_names.count(CHANGE_TYPE) != 1:
+        raise Unfit("no kinds of changes")
+    whole = plan.feeds.take(given)
+    inserts = find_inserts(given.column(CHANGE_TYPE))
+    inserted = numpy.count_nonzero(inserts)
+    if inserted == len(inserts):
+        return Columns(whole, whole.choose(NONE), whole.num_rows)
+    if not inserted:
+        return Columns(whole.choose(NONE), whole, whole.num_rows)
+    return Columns(*split_changes(whole, plan.key, inserts), whole.num_rows)
 
 
-def _check_columns(session: Session, store: Store, given: pyarrow.Table) -> GivenRows:
-    """The columns in their stored types. Of a table that is not stored, columns that nobody reads are left out."""
-    import pyarrow
-
-    from evercurrent.engine.columnar.arrow import check_column, check_vector, find_stored_type
-    from evercurrent.engine.columnar.given import GivenRows
-    from evercurrent.engine.columnar.vectors import Unfit, Vector
-
-    read = _find_needed(session, store)
-    arrays: list[pyarrow.Array] = []
-    vectors: dict[int, Vector] = {}
-    for i, c in enumerate(store.table.columns):
-        column = given.column(c.name)
-        if i in read:
-            column, vector = check_vector(c.type, column)
-            if vector is not None:
-                vectors[i] = vector
-        elif store.stored or column.type != find_stored_type(c.type):
-            column = check_column(c.type, column)
-        if i not in read and not store.stored:
-            if column.null_count and not c.nullable:
-                raise Unfit("a NULL")
-            column = pyarrow.nulls(len(column))
-        arrays.append(column)
-    whole = GivenRows([c.type for c in store.table.columns], arrays, given.num_rows)
-    for i, vector in vectors.items():
-        whole.know(i, vector)
-    return whole
+def _plan_of(session: Session, store: Store) -> TablePlan:
+    """How the columns of a table are read and checked, as long as the program and the table are these."""
+    program = session.maintenance.engine.program
+    found: TablePlan | None = store.plan
+    if found is None or found.program is not program or found.table is not store.table:
+        store.plan = found = _make_plan(program, store)
+    return found
 
 
-def _find_needed(session: Session, store: Store) -> frozenset[int]:
-    """The positions of the columns of a table that somebody reads: views, keys and checks; of stored ones, references too."""
+def _make_plan(program: Program, store: Store) -> TablePlan:
+    from evercurrent.engine.columnar.intake import Intake
+
     table = store.table
     places = {c.name: i for i, c in enumerate(table.columns)}
     checks = {places[c.name] for check in table.checks for c in columns_of(check.condition)}
     keys = {i for key in unique_keys(table) for i in key.columns}
     keys |= {i for reference in store.references for i in reference.positions}
-    return columns_read(session.maintenance.engine.program, table.name) | checks | keys
+    read = columns_read(program, table.name) | checks | keys
+    rules = list(row_rules(table))
+    primary = next((k.columns for k in unique_keys(table) if k.place == 0), tuple(range(len(table.columns))))
+    return TablePlan(
+        program,
+        table,
+        Intake(table.columns, read, store.stored),
+        Intake(table.columns, read, store.stored, (CHANGE_TYPE, *PASSED_OVER)),
+        primary,
+        frozenset(r.column for r in rules if isinstance(r, NotNull)),
+        [r for r in rules if not isinstance(r, NotNull)],
+    )
 
 
 # --- committing --------------------------------------------------------------------------------------------
@@ -271,7 +271,10 @@ def _change(session: Session, name: str, columns: Columns) -> TableChange | None
 
     store = session.stores[name]
     table = _columns_of(session, store)
-    if not all(_satisfy(rule, columns.inserted, table.pools) for rule in row_rules(store.table)):
+    inserted, plan = columns.inserted, _plan_of(session, store)
+    if any(map(inserted.has_nulls, plan.required & inserted.with_nulls)):
+        return None
+    if not all(_satisfy(rule, inserted, table.pools) for rule in plan.rules):
         return None
     import numpy
 
@@ -283,8 +286,6 @@ def _change(session: Session, name: str, columns: Columns) -> TableChange | None
 
 def _satisfy(rule: RowRule, inserted: GivenRows, pools: Pools) -> bool:
     """Whether all inserted rows certainly satisfy a rule of single rows."""
-    if isinstance(rule, NotNull):
-        return not inserted.has_nulls(rule.column)
     from evercurrent.engine.columnar.row_rules import satisfies
 
     return satisfies(rule, inserted.table(), pools)

@@ -144,7 +144,13 @@ class Drawing:
 
     def load(self, name: str) -> Step:
         if self.plain:
-            return ("load", name, self.seed(), self.random.choice(LARGE), self.random.choice(("arrow", "feed")))
+            return (
+                "load",
+                name,
+                self.seed(),
+                self.random.choice(LARGE),
+                self.random.choice(("arrow", "feed")),
+            )
         sizes = SMALL if self.random.random() < 0.2 else LARGE
         return ("load", name, self.seed(), self.random.choice(sizes), self.random.choice(FORMS))
 

@@ -7,6 +7,7 @@ deltas      weighted rows as columns that are made when they are asked for
 exact_sums  sums of floats over groups, exact
 given       rows that were handed over as Arrow columns, and selections of them
 index       finds entries of growing arrays by their keys, a batch at a time
+intake      how Arrow columns of one table are read, worked out once
 keyed       what the functions of touched groups return
 program     one program over columnar states: transactions, undo, reading
 row_rules   whether inserted rows satisfy the rules of single rows

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy
-import pyarrow
 
 from evercurrent.engine.columnar.given import GivenRows
 from evercurrent.engine.columnar.index import Index
@@ -40,7 +39,7 @@ def _find_cancelled(given: GivenRows, key: tuple[int, ...], new_at: Ints, gone_a
         return NONE
     old_places = common_places(gone, [w[new_places] for w in new])
     both = given.choose(numpy.concatenate([gone_at[old_places], new_at[new_places]]))
-    read = [i for i in range(len(given.types)) if not pyarrow.types.is_null(given.array(i).type)]
+    read = [i for i in range(len(given.types)) if i not in given.absent]
     every = _words([both.vector(i, pools) for i in read])
     ids, _ = Index(len(every)).insert(every)
     weights = numpy.ones(len(ids), numpy.int64)

@@ -23,11 +23,23 @@ from evercurrent.engine.columnar.vectors import Ints, Pools, Vector, kind_of
 class GivenRows:
     """Rows by columns of stored types. A selection has a `whole`, and the places of its rows there."""
 
-    __slots__ = ("_arrays", "_table", "_vectors", "_whole", "num_rows", "places", "types")
+    __slots__ = (
+        "_arrays",
+        "_table",
+        "_vectors",
+        "_whole",
+        "absent",
+        "num_rows",
+        "places",
+        "types",
+        "with_nulls",
+    )
 
     def __init__(self, types: Sequence[Type], arrays: Sequence[pyarrow.Array], size: int) -> None:
         self.types = types
         self.num_rows = size
+        self.absent: set[int] = set()  # columns that nobody reads, and that are left out
+        self.with_nulls = {i for i, column in enumerate(arrays) if column.null_count}
         self._arrays: dict[int, pyarrow.Array] = dict(enumerate(arrays))
         self._vectors: dict[int, Vector] = {}
         self._table: pyarrow.Table | None = None
@@ -38,12 +50,21 @@ class GivenRows:
         """The rows at these places."""
         some = GivenRows(self.types, (), len(places))
         some._whole = self
+        some.absent, some.with_nulls = self.absent, self.with_nulls
         some.places = places
         return some
 
-    def know(self, position: int, vector: Vector) -> None:
-        """Takes the vector of a column that was made while the column was checked."""
-        self._vectors[position] = vector
+    def know(self, position: int, column: pyarrow.Array, vector: Vector | None) -> None:
+        """Takes a column, and its vector if that was made while the column was checked."""
+        self._arrays[position] = column
+        if vector is not None:
+            self._vectors[position] = vector
+        if column.null_count:
+            self.with_nulls.add(position)
+
+    def leave_out(self, position: int) -> None:
+        """Says that nobody reads a column."""
+        self.absent.add(position)
 
     def vector(self, position: int, pools: Pools) -> Vector:
         """A column as a vector."""
@@ -70,15 +91,17 @@ class GivenRows:
         """A column as Arrow has it."""
         found = self._arrays.get(position)
         if found is None:
-            assert self._whole is not None
-            found = self._whole.array(position).take(pyarrow.array(self.places))
+            if position in self.absent:
+                found = pyarrow.nulls(self.num_rows)
+            else:
+                assert self._whole is not None
+                found = self._whole.array(position).take(pyarrow.array(self.places))
             self._arrays[position] = found
         return found
 
     def has_nulls(self, position: int) -> bool:
-        """Whether a column may hold a NULL; one of Arrow's type null stands for one that nobody reads."""
-        column = (self._whole or self).array(position)
-        if not column.null_count or pyarrow.types.is_null(column.type):
+        """Whether a column that is not left out holds a NULL."""
+        if position not in self.with_nulls:
             return False
         return self._whole is None or bool(self.array(position).null_count)
 
