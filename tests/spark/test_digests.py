@@ -26,6 +26,7 @@ from evercurrent.data.types import (
 )
 from evercurrent.engine.spark.storage.digests import digest_column, digests
 from evercurrent.engine.spark.storage.file_schema import row_schema
+from evercurrent.engine.spark.storage.files import SMALL_FILE_ROWS, Folder
 from evercurrent.engine.spark.translate.types import arrow_schema
 
 pytestmark = pytest.mark.spark
@@ -86,3 +87,32 @@ def test_spark_and_the_driver_agree(spark: Any, tmp_path: Path) -> None:
     assert digests(TYPES, table).to_pylist() == theirs
     assert digests(TYPES, table.slice(5, 100)).to_pylist() == theirs[5:105]
     assert len(set(theirs)) == len({repr(row) for row in rows})
+
+
+@pytest.mark.parametrize("vectorized", ["true", "false"])
+def test_spark_reads_large_files_as_they_were_written(spark: Any, tmp_path: Path, vectorized: str) -> None:
+    """Their integers, dates and timestamps are encoded as differences, others are not; with extreme values and NULLs."""
+    r = random.Random(8)
+    some = [[value(r, t) for t in TYPES] for _ in range(2_000)]
+    schema = arrow_schema(row_schema(TYPES))
+    columns = [pyarrow.array([row[i] for row in some], schema.field(i).type) for i in range(len(TYPES))]
+    part = pyarrow.table(columns, [f"c{i}" for i in range(len(TYPES))])
+    table = pyarrow.concat_tables([part] * (SMALL_FILE_ROWS // 2_000 + 1))
+    folder = Folder(tmp_path)
+    path = folder.path(folder.write("s", table).files[0])
+    group = pyarrow.parquet.ParquetFile(path).metadata.row_group(0)
+    packed = [i for i in range(len(TYPES)) if "DELTA_BINARY_PACKED" in group.column(i).encodings]
+    assert {type(TYPES[i]) for i in packed} >= {Integer, Date, Timestamp}
+    option = "spark.sql.parquet.enableVectorizedReader"
+    before = spark.conf.get(option)
+    spark.conf.set(option, vectorized)
+    try:
+        read = spark.read.schema(row_schema(TYPES)).parquet(path)
+        counts = read.groupBy(digest_column(TYPES).alias("h")).count().collect()
+    finally:
+        spark.conf.set(option, before)
+    times = table.num_rows // part.num_rows
+    wanted: dict[int, int] = {}
+    for h in digests(TYPES, part).to_pylist():
+        wanted[h] = wanted.get(h, 0) + times
+    assert {row["h"]: row["count"] for row in counts} == wanted

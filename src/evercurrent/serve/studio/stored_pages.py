@@ -30,8 +30,9 @@ from evercurrent.data.types import Type
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.storage.entry_reader import EntryReader, filterable
 from evercurrent.engine.spark.storage.file_schema import W, row_schema
-from evercurrent.engine.spark.storage.lookup import Footer, Wanted, find_groups, only
+from evercurrent.engine.spark.storage.lookup import Footer, find_groups, only
 from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.storage.wanted import Wanted
 from evercurrent.engine.spark.translate.types import arrow_schema, plain
 from evercurrent.serve.studio.inspection import Entries, repeat_rows
 

@@ -12,10 +12,11 @@ import pytest
 from evercurrent.data.types import BIGINT, DATE, STRING, Array, Decimal, Float, Type
 from evercurrent.delta.program import Index, Keyed, Program, Ranked, State
 from evercurrent.engine.spark.storage.files import ROW_GROUP, Folder, Segment
-from evercurrent.engine.spark.storage.lookup import Footer, Wanted, find, find_groups, only
+from evercurrent.engine.spark.storage.lookup import Footer, find, find_groups, only
 from evercurrent.engine.spark.storage.merge_policy import FAN, due, is_outgrown
 from evercurrent.engine.spark.storage.sort_order import orders, row_order
 from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.storage.wanted import Wanted
 from evercurrent.term.nodes import Column, SortKey
 
 GROUPS = 20

@@ -21,9 +21,10 @@ from evercurrent.engine.spark.storage import mapped_copy
 from evercurrent.engine.spark.storage.entry_reader import EntryReader
 from evercurrent.engine.spark.storage.file_schema import row_schema
 from evercurrent.engine.spark.storage.files import SMALL_FILE, Folder
-from evercurrent.engine.spark.storage.lookup import Footer, Wanted, find, find_in
+from evercurrent.engine.spark.storage.lookup import Footer, find, find_in
 from evercurrent.engine.spark.storage.mapped_copy import UNFINISHED, Copy, pack, unpack
 from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.storage.wanted import Wanted
 
 KEY = pyarrow.int64()
 KINDS: dict[str, tuple[pyarrow.DataType, st.SearchStrategy[Any]]] = {

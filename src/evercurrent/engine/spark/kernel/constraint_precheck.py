@@ -184,8 +184,40 @@ def names_of(columns: Sequence[int]) -> list[str]:
 
 def add_up(table: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
     """Returns each key once, with the sum of its weights."""
-    sums = table.group_by(list(keys)).aggregate([(W, "sum")])
-    return sums.rename_columns([W if n == f"{W}_sum" else n for n in sums.column_names])
+    table = table.select([*keys, W])
+    alone = find_alone(table, keys)
+    if alone is None:
+        return sum_weights(table, keys)
+    return pyarrow.concat_tables(
+        [table.filter(alone), sum_weights(table.filter(pyarrow.compute.invert(alone)), keys)]
+    )
+
+
+def sum_weights(table: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
+    sums = table.group_by(list(keys), use_threads=False).aggregate([(W, "sum")])
+    return sums.rename_columns([W if n == f"{W}_sum" else n for n in sums.column_names]).select([*keys, W])
+
+
+def find_alone(table: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Array | None:
+    """Returns for each row whether no other one has its value in the first of the columns that are integers; None if none is.
+
+    Most changed rows are such, and a sort of integers in a few ascending runs costs a hundredth of what grouping them does.
+
+    >>> find_alone(pyarrow.table({"k": [1, 2, 1, 5]}), ["k"]).to_pylist()
+    [False, True, False, True]
+    """
+    for name in keys:
+        column = table.column(name)
+        if pyarrow.types.is_integer(column.type) and not column.null_count:
+            values = column.to_numpy()
+            order = numpy.argsort(values, kind="stable")
+            ordered = values[order]
+            changes = numpy.ones(len(values) + 1, bool)
+            changes[1:-1] = ordered[1:] != ordered[:-1]
+            alone = numpy.empty(len(values), bool)
+            alone[order] = changes[1:] & changes[:-1]
+            return pyarrow.array(alone)
+    return None
 
 
 def consolidate_rows(rows: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
@@ -194,18 +226,24 @@ def consolidate_rows(rows: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
     >>> consolidate_rows(pyarrow.table({"k": [1, 2, 1], "v": ["a", "b", "a"], W: [1, 1, -1]}), ["k"]).to_pylist()
     [{'k': 2, 'v': 'b', 'w': 1}]
     """
-    places = numpy.arange(rows.num_rows)
-    numbered = rows.select([*keys, W]).append_column("place", pyarrow.array(places))
-    sums = numbered.group_by(list(keys)).aggregate([("place", "min"), (W, "sum")])
-    if sums.num_rows == rows.num_rows:
+    numbered = rows.select([*keys, W]).append_column("place", pyarrow.array(numpy.arange(rows.num_rows)))
+    alone = find_alone(numbered, keys)
+    if alone is not None:
+        numbered = numbered.filter(pyarrow.compute.invert(alone))
+    sums = numbered.group_by(list(keys), use_threads=False).aggregate([("place", "min"), (W, "sum")])
+    if sums.num_rows == numbered.num_rows:
         return rows
-    sums = sums.filter(pyarrow.compute.not_equal(sums.column(f"{W}_sum"), 0))
-    chosen = rows.take(sums.column("place_min"))
-    return chosen.set_column(chosen.column_names.index(W), W, sums.column(f"{W}_sum"))
+    weights = rows.column(W).to_numpy().copy()
+    weights[numbered.column("place").to_numpy()] = 0
+    weights[sums.column("place_min").to_numpy()] = sums.column(f"{W}_sum").to_numpy()
+    added = rows.set_column(rows.column_names.index(W), W, pyarrow.array(weights, rows.schema.field(W).type))
+    return added.filter(pyarrow.array(weights != 0))
 
 
 def distinct(table: pyarrow.Table) -> pyarrow.Table:
-    return table.group_by(table.column_names).aggregate([])
+    if table.num_columns == 1:
+        return pyarrow.table({table.column_names[0]: table.column(0).unique()})
+    return table.group_by(table.column_names, use_threads=False).aggregate([])
 
 
 def drop_nulls(table: pyarrow.Table, columns: Sequence[str]) -> pyarrow.Table:

@@ -26,4 +26,5 @@ sort_order    by which columns a store's files are sorted
 store_names   names of stores, and how they are spelled on disk
 stored_state  a store at one version, and its contents within a transaction
 user_frames   stored rows as frames for users
+wanted        the values that are asked for in one column
 """

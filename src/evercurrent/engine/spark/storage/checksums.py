@@ -30,6 +30,9 @@ SUFFIX = ".sums"
 SIDECAR = 1024 * 1024
 """A file of more bytes than this has its sums beside it; a smaller one is read whole to be checked."""
 
+MANY = 1_000
+"""Places of at least this number are marked in a map of all blocks; fewer are sorted."""
+
 Sums = Any
 """An array of 64-bit integers without sign."""
 
@@ -142,9 +145,14 @@ class Checked:
         """Check the values of `width` bytes at these places (an array) of a buffer that begins at `offset`."""
         if self.sums is None or not len(places):
             return
-        first = (offset + places * width) // BLOCK
-        last = (offset + places * width + width - 1) // BLOCK
-        self.require_blocks(numpy.unique(numpy.concatenate([first, last])).tolist())
+        begins = offset + places * width
+        first, last = begins // BLOCK, (begins + width - 1) // BLOCK
+        if len(places) < MANY:
+            self.require_blocks(numpy.unique(numpy.concatenate([first, last])).tolist())
+            return
+        touched = numpy.zeros(len(self._seen), bool)
+        touched[first] = touched[last] = True
+        self.require_blocks(numpy.flatnonzero(touched & ~self._seen).tolist())
 
     def require_blocks(self, blocks: Iterable[int]) -> None:
         if self.sums is None:

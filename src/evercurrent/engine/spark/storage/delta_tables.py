@@ -39,9 +39,10 @@ from evercurrent.engine.spark.storage.delta.commits import APPLICATION, CONFIGUR
 from evercurrent.engine.spark.storage.disk import DISK, Disk
 from evercurrent.engine.spark.storage.entry_reader import filterable
 from evercurrent.engine.spark.storage.files import Folder, slug
-from evercurrent.engine.spark.storage.lookup import Footer, Wanted, find_groups
+from evercurrent.engine.spark.storage.lookup import Footer, find_groups
 from evercurrent.engine.spark.storage.places import Place
 from evercurrent.engine.spark.storage.remote_frames import write_parts
+from evercurrent.engine.spark.storage.wanted import Wanted
 from evercurrent.engine.spark.translate.delta_types import (
     convert_frame,
     find_published_schema,

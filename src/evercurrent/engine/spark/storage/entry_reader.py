@@ -25,9 +25,10 @@ from evercurrent.data.zset import Row
 from evercurrent.engine.spark.storage.digests import H, digests
 from evercurrent.engine.spark.storage.file_schema import W, is_added, row_schema
 from evercurrent.engine.spark.storage.files import Folder, Segment
-from evercurrent.engine.spark.storage.lookup import Footer, Wanted, among, find, find_in, only
+from evercurrent.engine.spark.storage.lookup import Footer, among, find, find_in, only
 from evercurrent.engine.spark.storage.mapped_copy import Copy, DamagedCopyError
 from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.storage.wanted import Wanted
 from evercurrent.engine.spark.translate.arrow_columns import arrow_to_values
 from evercurrent.engine.spark.translate.types import arrow_schema, plain
 

@@ -40,10 +40,12 @@ from evercurrent.engine.spark.storage import checksums, mapped_copy
 from evercurrent.engine.spark.storage.checksums import Checked, block_sums, digest, write_sums
 from evercurrent.engine.spark.storage.digests import H, digests
 from evercurrent.engine.spark.storage.disk import DISK, UNFINISHED, Disk, MissingFileError
-from evercurrent.engine.spark.storage.lookup import Footer, Origins, Wanted, may_hold
+from evercurrent.engine.spark.storage.file_schema import encodings_of
+from evercurrent.engine.spark.storage.lookup import Footer, Origins, may_hold
 from evercurrent.engine.spark.storage.places import locate
 from evercurrent.engine.spark.storage.sort_order import KeyRange, footer_range, range_of, ranges_of_json
 from evercurrent.engine.spark.storage.store_names import StoreName, parts_of, table_of
+from evercurrent.engine.spark.storage.wanted import Wanted
 from evercurrent.errors import StorageError
 
 ROW_GROUP = 8_192
@@ -54,7 +56,6 @@ SMALL_FILE = 1024 * 1024
 """A file of at most this number of bytes is read whole, once, and stays in memory; a larger one that is sorted has a mapped copy,"""
 SMALL_FILE_ROWS = 65_536
 """as has one of more rows than this: keys that follow on each other take hardly any bytes, and time all the same."""
-
 
 DATA_FILE = re.compile(r"data/[A-Za-z0-9_-]+(/[A-Za-z0-9_.=-]+)+")
 """Names of the files of segments, relative to the warehouse."""
@@ -207,22 +208,21 @@ class Folder:
             return EMPTY
         order = self.orders.get(store, ())
         relative = self.fresh(store) + ".parquet"
-        path = self.path(relative)
-        sink = pyarrow.BufferOutputStream()
-        pyarrow.parquet.write_table(
-            table, sink, row_group_size=ROW_GROUP, compression="zstd", store_schema=False
-        )
+        path, sink = self.path(relative), pyarrow.BufferOutputStream()
+        own = encodings_of(table.schema) if table.num_rows > SMALL_FILE_ROWS else {}
+        own |= {"row_group_size": ROW_GROUP, "compression": "zstd"}
+        pyarrow.parquet.write_table(table, sink, store_schema=False, **own)
         data = sink.getvalue()
         sums = block_sums(data)
         self.made.append(relative)
         self.disk.put(path, data)
         write_sums(path, sums, data.size, self.disk)
-        own = self.expect(store, relative, digest(sums, data.size))
-        keys = range_of(table.column(order[0])) if order else None
-        segment = Segment((relative,), table.num_rows, data.size, order, ranges=(keys,))
+        known = self.expect(store, relative, digest(sums, data.size))
+        keys = (range_of(table.column(order[0])) if order else None,)
+        segment = Segment((relative,), table.num_rows, data.size, order, ranges=keys)
         if self.to_map(segment):
             columns = self.looked_at.get(store, table.column_names)
-            mapped_copy.write(path, table.select(columns), order[0], own, self.disk)
+            mapped_copy.write(path, table.select(columns), order[0], known, self.disk)
         return segment
 
     def find_written(self, relative: str, order: tuple[str, ...] = ()) -> Segment:

@@ -5,9 +5,8 @@ of the asked keys only if, in every key column, one of the asked values lies bet
 is one binary search. In a file that is sorted by the key (see `sort_order`) 1,000 keys out of 60 million rows touch at most
 1,000 groups of 8,192 rows, however large the file is.
 
->>> wanted = Wanted.of("c0", [5, None, 3], pyarrow.int64())
->>> wanted.keys, wanted.null
-([3, 5], True)
+>>> may_hold((4, 9, False), Wanted.of("c0", [5, 3], pyarrow.int64())), may_hold((6, 9, False), Wanted.of("c0", [5], pyarrow.int64()))
+(True, False)
 
 Where a file has a mapped copy (`mapped_copy`), places are found in that, and row groups are read only for columns that it lacks.
 
@@ -16,7 +15,6 @@ Footers are read once and kept: files never change.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -28,37 +26,11 @@ import pyarrow.parquet
 
 from evercurrent.engine.spark.storage.checksums import Checked
 from evercurrent.engine.spark.storage.mapped_copy import Copy, Places, expand_ranges, numbers
+from evercurrent.engine.spark.storage.wanted import Wanted as Wanted  # noqa: PLC0414 -- its readers find it here too
+from evercurrent.engine.spark.storage.wanted import rises
 
 AT_ONCE = 1024
 """The number of row groups that are read before rows that were not asked for are dropped."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The values that are asked for in one column, as Arrow has them."""
-
-    column: str
-    values: pyarrow.Array
-    keys: list[Any]
-    null: bool
-
-    @property
-    def sortable(self) -> bool:
-        """Whether its values can be found by binary search: numbers, and none is NULL."""
-        kind = self.values.type
-        return not self.null and (pyarrow.types.is_integer(kind) or pyarrow.types.is_date32(kind))
-
-    @staticmethod
-    def of(column: str, plain: Sequence[Any], type_: pyarrow.DataType) -> Wanted:
-        known = [v for v in plain if v is not None]
-        return Wanted(column, pyarrow.array(plain, type_), sorted(known), len(known) < len(plain))
-
-    @staticmethod
-    def among(column: str, found: pyarrow.ChunkedArray) -> Wanted:
-        """The values of a column."""
-        values = found.unique()
-        known = values.drop_null()
-        return Wanted(column, values, sorted(known.to_pylist()), len(known) < len(values))
 
 
 class Origins(Protocol):
@@ -213,8 +185,7 @@ def may_hold(r: Range | None, w: Wanted) -> bool:
     if low is None:
         return False
     try:
-        at = bisect_left(w.keys, low)
-        return at < len(w.keys) and bool(w.keys[at] <= high)
+        return w.has_between(low, high)
     except TypeError:  # an instant with a zone beside one without: the file decides later
         return True
 
@@ -309,8 +280,9 @@ def places_of(column: pyarrow.ChunkedArray, wanted: Wanted) -> Places | None:
     """Where the asked values are in a column that is sorted, by binary search; None if it is not, or has NULLs."""
     if column.null_count:
         return None
-    values, keys = numbers(column.combine_chunks()), numbers(wanted.values.sort())
-    if values is None or keys is None or not bool((values[1:] >= values[:-1]).all()):
+    values = numbers(column.combine_chunks())
+    keys = numbers(wanted.values.sort()) if wanted.numbers is None else wanted.numbers
+    if values is None or keys is None or not rises(values):
         return None
     return expand_ranges(numpy.searchsorted(values, keys, "left"), numpy.searchsorted(values, keys, "right"))
 
@@ -363,6 +335,7 @@ def among(table: pyarrow.Table, keys: pyarrow.Table) -> pyarrow.Table:
     """The rows whose values, in the columns of `keys`, are together one of its rows; none of them is NULL."""
     if not keys.num_columns:
         return table
-    places = table.select(keys.column_names).append_column("place", pyarrow.array(range(table.num_rows)))
+    numbered = pyarrow.array(numpy.arange(table.num_rows))
+    places = table.select(keys.column_names).append_column("place", numbered)
     found = places.join(keys, keys.column_names, join_type="left semi")
     return table.take(found.column("place").sort())

@@ -14,6 +14,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import pyarrow
+
 from evercurrent.data.types import Type
 from evercurrent.engine.spark.storage.disk import Reach
 from evercurrent.engine.spark.storage.entry_reader import EntryReader
@@ -58,6 +60,7 @@ def task_reader(access: Access) -> EntryReader:
     """The reader of this worker for a warehouse; it knows what the task was sent, and nothing of what others were."""
     reader = _readers.get(access.root)
     if reader is None:
+        pyarrow.set_cpu_count(1)  # a task has one core; others beside it have theirs
         for name, value in access.reach.environment.items():
             os.environ.setdefault(name, value)
         reader = _readers[access.root] = EntryReader(Folder(access.root, access.reach.options))

@@ -26,9 +26,10 @@ from evercurrent.engine.columnar.terms import Batch
 from evercurrent.engine.columnar.vectors import Ints, Mask, Pools, Unfit, Vector, is_true
 from evercurrent.engine.spark.storage.entry_reader import STRAYS, EntryReader, filterable
 from evercurrent.engine.spark.storage.file_schema import Shape, W, relation_schema
-from evercurrent.engine.spark.storage.lookup import Wanted, among
+from evercurrent.engine.spark.storage.lookup import among
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.storage.wanted import Wanted
 from evercurrent.engine.spark.tasks.vectors import (
     add_up,
     column_of,
