@@ -15,13 +15,14 @@ PIPELINE_ARGS ?=
 DBT_ARGS ?=
 SPARKS ?= 4.0.5 4.1.4 4.2.1 4.3.0
 HADOOP ?= 3.5.0
+ICEBERG := iceberg-spark-runtime-4.1_2.13:1.11.0
 # The budget of random scenarios is fixed: also the order of sets, on which the lines between two faults depend.
 # `make fuzz` draws another one each time.
 FIXED := PYTHONHASHSEED=0
 PAGE := src/evercurrent/serve/studio/files/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help venv java demo demo-live demo-studio studio wheel test test-fast kills kills-stores kills-executors test-postgres test-electric test-browser test-pipelines test-sparks test-hdfs hdfs-jar test-kafka test-dbt test-delta fuzz mutants lint bench docs reference site clean
+.PHONY: help venv java demo demo-live demo-studio studio wheel test test-fast kills kills-stores kills-executors test-postgres test-electric test-browser test-pipelines test-sparks test-hdfs hdfs-jar test-kafka test-dbt test-delta test-iceberg fuzz mutants lint bench docs reference site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,10 +75,12 @@ test-pipelines: java $(STAMP) ## Run pipelines by Spark's own runner and by ours
 	$(BIN)/python -m tests.pipelines.campaign.compare $(PIPELINE_ARGS)
 	$(BIN)/python -m tests.pipelines.campaign.scale
 
-kills-stores: $(STAMP) ## Kill drivers of a warehouse on S3 and on a disk, and look at what they have left: make kills-stores KILLS=200
+kills-stores: $(STAMP) ## Kill drivers of a warehouse on S3 and on a disk, and let twelve race: make kills-stores KILLS=200
 	$(BIN)/python -m tests.spark.stores.killing --kills $(KILLS) --place s3
 	$(BIN)/python -m tests.spark.stores.killing --kills $(KILLS) --place disk
 	$(BIN)/python -m tests.spark.reference_kills --kills $(KILLS)
+	$(BIN)/python -m tests.spark.stores.racing --place s3
+	$(BIN)/python -m tests.spark.stores.racing --place disk
 
 test-sparks: java ## Run a small warehouse in each release of PySpark 4, each in a virtual environment of its own
 	@for version in $(SPARKS); do \
@@ -116,6 +119,15 @@ test-delta: java ## Read tables that Delta's own engine writes, and let it read 
 	.venv-delta/bin/python -m pip install --quiet --disable-pip-version-check \
 	    'pyspark==4.2.0' 'delta-spark==4.4.0' -e '.[spark]' duckdb hypothesis pytest
 	.venv-delta/bin/python -m pytest tests/delta_engine $(PYTEST_ARGS)
+
+test-iceberg: java ## Read tables of a catalog of Iceberg's own runtime, in .venv-iceberg (its jar by Maven)
+	@test -d .venv-iceberg || $(PYTHON) -m venv .venv-iceberg
+	.venv-iceberg/bin/python -m pip install --quiet --disable-pip-version-check \
+	    'pyspark==4.1.1' -e '.[spark]' duckdb hypothesis pytest
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -Dmdep.useBaseVersion=true \
+	    -Dartifact=org.apache.iceberg:$(ICEBERG) -DoutputDirectory=$(CURDIR)/.data/iceberg
+	EVERCURRENT_ICEBERG_JAR=$$(ls $(CURDIR)/.data/iceberg/*.jar) \
+	    .venv-iceberg/bin/python -m pytest tests/iceberg_engine $(PYTEST_ARGS)
 
 test-electric: $(STAMP) ## Follow served views with Electric's own client (needs node and npm)
 	cd tests/electric && npm install --no-audit --no-fund --no-package-lock

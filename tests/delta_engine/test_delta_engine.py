@@ -247,3 +247,95 @@ def test_its_engine_reads_the_change_feed_of_a_published_view(engine: SparkSessi
     kinds = [sorted(r["_change_type"] for r in feed if r["_commit_version"] == v) for v in sorted(known)[1:]]
     update = ["update_postimage", "update_preimage"]
     assert kinds == [update, ["delete"], ["insert", *update]]
+
+
+def has_no_copy(db: Warehouse) -> bool:
+    return not any(s.files for s in db._core.present.table_rows("t").segments)
+
+
+@pytest.mark.parametrize("feed", ["true", "false"])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_feature_that_only_its_engine_knows(
+    engine: SparkSession, tmp_path: Path, feed: str, named: bool
+) -> None:
+    """A table with a VARIANT, read by reference through the session: by its path, and by its name."""
+    path = str(tmp_path / "a lake")
+    address = "only_theirs" if named else f"delta.`{path}`"
+    engine.sql(f"DROP TABLE IF EXISTS {address}")
+    engine.sql(
+        f"CREATE TABLE {address} (id BIGINT, g STRING, x INT, v VARIANT) USING delta LOCATION '{path}' "
+        f"TBLPROPERTIES ('delta.enableChangeDataFeed'='{feed}')"
+    )
+    engine.sql(
+        f"INSERT INTO {address} SELECT id, concat('g', id % 3), CAST(id AS INT), "
+        "parse_json(concat('{\"n\": ', id, '}')) FROM range(50)"
+    )
+    db = ec.connect(spark=engine, path=tmp_path / "w")
+    place: dict[str, Any] = {"table": address} if named else {"format": "delta", "path": path}
+    db.source("t", key=["id"], **place)
+    db.execute(VIEW)
+    db.execute("CREATE VIEW texts AS SELECT id, v FROM t WHERE x < 3")
+
+    def same() -> None:
+        theirs = engine.sql(f"SELECT id, g, x, to_json(v) FROM {address}").collect()
+        assert sorted(db.table("t").rows()) == sorted(tuple(r) for r in theirs)
+        per = engine.sql(VIEW.split(" AS ", 1)[1].replace("FROM t", f"FROM {address}")).collect()
+        assert sorted(db.view("per").rows()) == sorted(tuple(r) for r in per)
+        texts = engine.sql(f"SELECT id, to_json(v) FROM {address} WHERE x < 3").collect()
+        assert sorted(db.view("texts").rows()) == sorted(tuple(r) for r in texts)
+        assert db.verify() and has_no_copy(db)
+
+    db.refresh()
+    same()
+    first, rows = db.version, sorted(db.table("t").rows())
+    engine.sql(f"DELETE FROM {address} WHERE id = 2")
+    engine.sql(f"UPDATE {address} SET v = parse_json('[1]') WHERE id IN (0, 7)")
+    run = db.refresh()
+    assert ("change feed of 1 to 3" in str(run.notes)) == (feed == "true") and run.rows_in == {"t": 5}
+    same()
+    assert sorted(tuple(r) for r in db.table("t").dataframe(version=first).collect()) == rows
+    engine.sql(f"ALTER TABLE {address} ADD COLUMN more STRING")
+    engine.sql(f"INSERT INTO {address} VALUES (100, 'g9', 1, NULL, 'new')")
+    engine.sql(f"OPTIMIZE {address}")
+    run = db.refresh()
+    assert "new columns more" in str(run.notes)
+    assert [r for r in db.table("t").rows() if r[4]] == [(100, "g9", 1, None, "new")]
+    assert db.verify() and has_no_copy(db)
+    version = db.version
+    assert db.refresh().version == version, "nothing new, no version"
+    engine.sql(f"INSERT OVERWRITE {address} SELECT 1, 'z', 1, NULL, NULL")
+    engine.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    if feed == "false":  # the files of the version before are gone, and nothing else tells what has changed
+        engine.sql(f"VACUUM {address} RETAIN 0 HOURS")
+        with pytest.raises(ec.StorageError, match="cannot compare versions"):
+            db.refresh()
+        db.refresh(full=["t"])
+    else:
+        db.refresh()
+    assert db.table("t").rows() == [(1, "z", 1, None, None)] and db.view("per").rows() == [("z", 1, 1, 1)]
+    engine.sql(f"DROP TABLE {address}") if named else None
+
+
+def test_a_table_that_is_created_again_by_its_engine(engine: SparkSession, tmp_path: Path) -> None:
+    engine.sql("CREATE OR REPLACE TABLE again (id BIGINT, g STRING, x INT, v VARIANT) USING delta")
+    engine.sql("INSERT INTO again VALUES (1, 'a', 1, NULL), (2, 'b', 2, NULL)")
+    db = ec.connect(spark=engine, path=tmp_path / "w")
+    db.source("t", table="again")
+    db.execute(VIEW)
+    db.refresh()
+    engine.sql("DROP TABLE again")
+    engine.sql("CREATE TABLE again (id BIGINT, g STRING, x INT, v VARIANT) USING delta")
+    engine.sql("INSERT INTO again VALUES (2, 'b', 2, NULL), (3, 'b', 3, NULL)")
+    with pytest.raises(ec.StorageError, match="was created again"):
+        db.table("t").rows()
+    db.refresh()
+    assert db.view("per").rows() == [("b", 2, 5, 3)] and has_no_copy(db) and db.verify()
+    engine.sql("DROP TABLE again")
+
+
+def test_what_is_no_table(tmp_path: Path, engine: SparkSession) -> None:
+    db = ec.connect(spark=engine, path=tmp_path / "w")
+    with pytest.raises(ec.StorageError, match="is not a Delta table"):
+        db.source("u", format="delta", path=str(tmp_path / "none"))
+    with pytest.raises(ec.QueryError, match="no name of a table"):
+        db.source("u", table="x; DROP TABLE y")

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow
 import pyarrow.parquet
 import pytest
+from deltalake import DeltaTable, write_deltalake
 
 import evercurrent as ec
+from evercurrent.engine.spark.sources import reading, references
 from tests.spark.test_sources import VIEW, per, table
 
 if TYPE_CHECKING:
@@ -130,10 +132,40 @@ def test_a_folder_on_another_file_system(spark: SparkSession, tmp_path: Path) ->
     (lake / "1.parquet").unlink()
     db.refresh()
     assert per(db) == [("a", 1, 2)]
-    with pytest.raises(ec.UnsupportedError, match="hdfs: cannot be read"):
-        db.source("u", format="delta", path="hdfs://host/t")
-    with pytest.raises(ec.StorageError, match="connector"):
-        db.source("u", format="parquet", path="gopher://bucket/t")
+    for format in ("parquet", "delta"):
+        with pytest.raises(ec.StorageError, match="connector"):
+            db.source("u", format=format, path="gopher://bucket/t")
+    with pytest.raises(ec.UnsupportedError, match="not read by its path"):
+        db.source("u", format="iceberg", path="hdfs://host/t")
+
+
+@pytest.mark.parametrize("bytes_held", [-1, 1 << 30])
+def test_a_delta_table_on_another_file_system(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bytes_held: int
+) -> None:
+    """By reference, through Hadoop's interface: its log by the driver, its files by the driver and by Spark."""
+    monkeypatch.setattr(reading, "DRIVER_BYTES", bytes_held)
+    monkeypatch.setattr(references, "HELD_BYTES", bytes_held)
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    conf: Any = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+    mount = f"mounted{abs(bytes_held)}"
+    conf.set(f"fs.viewfs.mounttable.{mount}.link./lake", lake.as_uri())
+    partitions = ["k"]
+    write_deltalake(lake / "t", table([(1, "a b", 1), (2, "b", 2)]), partition_by=partitions)
+    db = ec.connect(spark=spark, path=tmp_path / "w")
+    with pytest.raises(ec.StorageError, match="is not a Delta table"):
+        db.source("u", format="delta", path=f"viewfs://{mount}/lake/none")
+    db.source("t", format="delta", path=f"viewfs://{mount}/lake/t", key=["id"])
+    db.refresh()
+    db.execute(VIEW)
+    assert per(db) == [("a b", 1, 1), ("b", 1, 2)]
+    write_deltalake(lake / "t", table([(3, "b", 3)]), mode="append", partition_by=partitions)
+    DeltaTable(lake / "t").delete("id = 1")
+    run = db.refresh()
+    assert per(db) == [("b", 2, 5)] and run.rows_in == {"t": 2}
+    assert sorted(db.table("t").rows()) == [(2, "b", 2), (3, "b", 3)] and db.verify()
+    assert not any(s.files for s in db._core.present.table_rows("t").segments)
 
 
 def test_a_file_that_is_rewritten_in_place_is_seen(spark: SparkSession, tmp_path: Path) -> None:

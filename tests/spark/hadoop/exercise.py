@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 import time
 from typing import Any
@@ -39,6 +40,7 @@ def use_a_warehouse(spark: Any, url: str, options: dict[str, str], rows: int = 6
     ]
     db.apply({"orders": change}, batch="small")
     db.execute("DELETE FROM orders WHERE id = 5")
+    stream_into(spark, db)
     other = opened(spark, url, options, strategy="spark")
     other.apply(
         {"orders": [{"_change_type": "insert", "id": rows + 9, "customer": 1, "total": 5, "note": "x"}]}
@@ -57,6 +59,18 @@ def use_a_warehouse(spark: Any, url: str, options: dict[str, str], rows: int = 6
     assert again.vacuum(keep=1, hours=0) > 0
     assert_whole(again)
     assert len(again.history()) == again.version
+
+
+def stream_into(spark: Any, db: Any) -> None:
+    """A stream without a folder for its checkpoint: Spark writes it into the warehouse, and goes on from there."""
+    with tempfile.TemporaryDirectory() as folder:
+        for part in range(2):
+            spark.range(3).selectExpr(f"{part} AS id", "'N' AS nation").limit(1).selectExpr(
+                "id + 100 AS id", "nation"
+            ).write.mode("append").parquet(folder)
+            frame = spark.readStream.schema("id BIGINT, nation STRING").parquet(folder)
+            db.stream("customers", frame, once=True).awaitTermination()
+        assert db.query("SELECT id FROM customers WHERE id >= 100").rows() == [(100,), (101,)]
 
 
 def assert_whole(db: Any) -> None:

@@ -109,7 +109,8 @@ def stream_table(
     called = name or f"evercurrent_{own}"
     if messages is not None:
         require_messages(core, own, frame, messages)
-    if not checkpoint and core.engine.folder.disk.remote:
+    disk = core.engine.folder.disk
+    if not checkpoint and disk.remote and not disk.by_spark:
         raise QueryError(
             f"the stream into {own} needs a checkpoint: Spark writes it, and the warehouse is in an object store",
             hint=f"db.stream({own!r}, frame, checkpoint=...), a folder that the session reaches",

@@ -95,4 +95,6 @@ def target_at(core: Core, place: Place) -> delta.Target:
         return delta.Target(place, DISK)
     folder = core.engine.folder
     inside = parts_below(place, folder.root) is not None
-    return delta.Target(place, folder.disk if inside else source_disk(folder, str(place)))
+    return delta.Target(
+        place, folder.disk if inside else source_disk(core.engine.session, folder, str(place))
+    )

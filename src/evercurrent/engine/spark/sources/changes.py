@@ -20,16 +20,26 @@ from evercurrent.engine.spark.sources.files import files_change, files_columns
 from evercurrent.engine.spark.sources.iceberg import iceberg_change, iceberg_columns
 from evercurrent.engine.spark.sources.nodes import Change, Cursor, Source
 from evercurrent.engine.spark.sources.parquet import parquet_change, parquet_columns
-from evercurrent.engine.spark.sources.tables import is_delta, table_change, table_columns
+from evercurrent.engine.spark.sources.session_tables import (
+    Native,
+    answers,
+    native_columns,
+    native_path,
+    session_change,
+)
+from evercurrent.engine.spark.sources.tables import has_versions, table_change, table_columns
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.errors import QueryError
+from evercurrent.errors import QueryError, UnsupportedError
 
 
 def columns_of(engine: Engine, source: Source, cursor: Cursor) -> tuple[tuple[Member, ...], bool]:
     """The columns that are to be seen in a source now, and whether these are all of its columns."""
     match source.format:
         case "delta":
-            return delta_columns(engine, source.place), True
+            try:
+                return delta_columns(engine, source.place), True
+            except UnsupportedError as refusal:
+                return native_columns(engine, require_native(engine, source, refusal)), True
         case "parquet":
             return parquet_columns(engine, source.place, cursor)
         case "iceberg":
@@ -46,7 +56,11 @@ def change_of(engine: Engine, source: Source, cursor: Cursor, held: Store, full:
     """What has changed since the cursor; `held` are the rows that we hold of it. `full`: compare everything."""
     match source.format:
         case "delta":
-            return delta_change(engine, source, cursor, held, full)
+            try:
+                return delta_change(engine, source, cursor, held, full)
+            except UnsupportedError as refusal:
+                native = require_native(engine, source, refusal)
+                return session_change(engine, source, native, cursor, held, full)
         case "parquet":
             return parquet_change(engine, source, cursor, held, full)
         case "iceberg":
@@ -59,13 +73,21 @@ def change_of(engine: Engine, source: Source, cursor: Cursor, held: Store, full:
             assert_never(source.format)
 
 
+def require_native(engine: Engine, source: Source, refusal: UnsupportedError) -> Native:
+    """The Delta table as the session reads it, where we do not; the refusal, if it does not either."""
+    native = native_path(source.place)
+    if not answers(engine, native):
+        raise refusal
+    return native
+
+
 def tells_past(engine: Engine, source: Source) -> bool:
     """Whether a source can be read as it was at a version that was reached."""
     match source.format:
         case "delta" | "iceberg":
             return True
         case "table":
-            return is_delta(engine, source.place)
+            return has_versions(engine, source.place)
         case _:
             return False
 

@@ -57,7 +57,7 @@ READABLE = frozenset(
 """Features of tables that this module reads."""
 READER_VERSION = 3
 PHYSICAL, ID = "delta.columnMapping.physicalName", "delta.columnMapping.id"
-NATIVE = "a session with a reader of its own for it can serve it as a table: db.source(name, table=...)"
+NATIVE = "a session with Delta's own engine reads it: spark.jars.packages, spark.sql.extensions"
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def require_readable(root: str, log: LogState) -> None:
 
 def open_table(engine: Engine, path: str, version: int | None = None) -> DeltaState:
     """A Delta table at a version, or at its newest."""
-    return open_on(source_disk(engine.folder, path), path, version)
+    return open_on(source_disk(engine.session, engine.folder, path), path, version)
 
 
 def open_on(disk: Disk, path: str, version: int | None = None) -> DeltaState:

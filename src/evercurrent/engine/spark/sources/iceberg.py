@@ -163,7 +163,7 @@ def open_table(
             )
     schema = spark.StructType([field_of(source, f) for f in fields])
     layout = Layout(tuple(f.name for f in fields), schema, by_id=True)
-    disk = source_disk(engine.folder, plain_path(table.metadata.location))
+    disk = source_disk(engine.session, engine.folder, plain_path(table.metadata.location))
     return IcebergState(disk, chosen, own, layout, {f.name: f.field_id for f in fields}, files)
 
 

@@ -137,10 +137,9 @@ def require_place(path: str, format: str) -> str:
     scheme = text.split(":")[0].lower()
     if format == "delta" and scheme in SCHEMES:
         return f"{SCHEMES[scheme]}:{text.split(':', 1)[1].rstrip('/')}"
-    if format not in ("parquet", "files"):
+    if format == "iceberg":
         raise UnsupportedError(
-            f"a source of format {format} at {scheme}: cannot be read yet: "
-            "its log is read by the driver, from a disk or an object store",
-            hint="mount it, or name it as a table of the session's catalog: db.source(name, table=...)",
+            f"an Iceberg table at {scheme}: is not read by its path",
+            hint="name it as a table of the session's catalog: db.source(name, table=...)",
         )
     return text.rstrip("/")

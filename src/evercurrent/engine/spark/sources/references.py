@@ -26,6 +26,7 @@ from evercurrent.engine.spark.sources.file_difference import all_rows
 from evercurrent.engine.spark.sources.nodes import Cursor, LostHistoryError, Source, way_out
 from evercurrent.engine.spark.sources.origins import source_of
 from evercurrent.engine.spark.sources.reading import Reading, frame_of, hold_rows
+from evercurrent.engine.spark.sources.session_tables import native_rows
 from evercurrent.engine.spark.storage.disk import Disk
 from evercurrent.engine.spark.storage.entry_reader import TooLarge
 from evercurrent.engine.spark.storage.file_schema import W
@@ -69,6 +70,8 @@ class SourceRows:
         return found
 
     def frame(self, session: SparkSession, origin: str, names: Sequence[str]) -> DataFrame:
+        if is_native(origin):
+            return native_rows(self.engine, session, *source_of(origin)).select(*names)
         source, found = self.find_files(origin)
         rows = frame_of(session, found.disk, [found.reading], source.columns)
         return rows.select(*names)
@@ -76,19 +79,12 @@ class SourceRows:
     def table(
         self, origin: str, schema: pyarrow.Schema, wanted: Sequence[Wanted], most: int
     ) -> pyarrow.Table:
-        source, found = self.find_files(origin)
         names = [n for n in schema.names if n != W]
         asked = list(dict.fromkeys([*names, *(w.column for w in wanted)]))
-        columns = [source.columns[int(n[1:])] for n in asked]
-        if found.bytes <= HELD_BYTES:
-            rows = hold_rows(self.engine, found.disk, [found.reading], columns)
-            if rows is not None:
-                rows = (
-                    only(rows.rename_columns([*asked, W]), wanted)
-                    if wanted
-                    else rows.rename_columns([*asked, W])
-                )
-                return rows.select(schema.names).cast(schema)
+        held = None if is_native(origin) else self.hold(origin, asked)
+        if held is not None:
+            rows = only(held, wanted) if wanted else held
+            return rows.select(schema.names).cast(schema)
         frame = self.frame(self.engine.session, origin, [*asked, W])
         for w in wanted:
             frame = under(self.engine.session, frame, w)
@@ -97,6 +93,20 @@ class SourceRows:
         if rows.num_rows > most:
             raise TooLarge
         return rows.select(schema.names).cast(schema)
+
+    def hold(self, origin: str, names: Sequence[str]) -> pyarrow.Table | None:
+        """All rows, read by the driver; None if Spark is to read them."""
+        source, found = self.find_files(origin)
+        if found.bytes > HELD_BYTES:
+            return None
+        columns = [source.columns[int(n[1:])] for n in names]
+        rows = hold_rows(self.engine, found.disk, [found.reading], columns)
+        return None if rows is None else rows.rename_columns([*names, W])
+
+
+def is_native(origin: str) -> bool:
+    """Whether the session reads an origin, by a reader of its own."""
+    return bool(source_of(origin)[1].get("reader") == "session")
 
 
 def under(session: SparkSession, frame: DataFrame, wanted: Wanted) -> DataFrame:

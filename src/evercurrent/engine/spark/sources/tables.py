@@ -1,6 +1,7 @@
 """Tables of the session's catalog, whatever their format.
 
     Delta, with a location       as a Delta table at that location
+    Delta, Iceberg               as of versions, by the session's own reader (`session_tables`)
     Parquet, files known         by the difference of files, as Spark lists them
     other file formats           if no file has changed: nothing; otherwise all rows now minus all rows that we hold
     anything else                all rows now minus all rows that we hold, at every refresh
@@ -26,10 +27,17 @@ from evercurrent.engine.spark.sources.delta import delta_change, delta_columns
 from evercurrent.engine.spark.sources.difference import difference, read_held_rows, total
 from evercurrent.engine.spark.sources.nodes import Change, Cursor, File, Source
 from evercurrent.engine.spark.sources.parquet import Marks, is_local
+from evercurrent.engine.spark.sources.session_tables import (
+    Native,
+    answers,
+    member,
+    native_table,
+    quote_table,
+    session_change,
+)
 from evercurrent.engine.spark.storage.files import EMPTY
 from evercurrent.engine.spark.storage.store_names import table_store
 from evercurrent.engine.spark.storage.stored_state import Store
-from evercurrent.engine.spark.translate.types import type_of
 from evercurrent.errors import QueryError, StorageError, UnsupportedError
 
 
@@ -43,16 +51,17 @@ class TableDescription:
 
     @property
     def columns(self) -> tuple[Member, ...]:
-        return tuple(Member(f.name, type_of(f.dataType)) for f in self.frame.schema.fields)
+        return tuple(member(f.name, f.dataType) for f in self.frame.schema.fields)
 
 
 def describe_table(session: SparkSession, name: str) -> TableDescription:
+    quoted = quote_table(name)
     try:
         # Spark remembers listings of files: what others have written since is not among them.
-        session.catalog.refreshTable(name)
-        about = {row[0]: row[1] for row in session.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()}
+        session.catalog.refreshTable(quoted)
+        about = {row[0]: row[1] for row in session.sql(f"DESCRIBE TABLE EXTENDED {quoted}").collect()}
         provider, location = provider_and_location(about)
-        return TableDescription(session.table(name), provider, location)
+        return TableDescription(session.table(quoted), provider, location)
     except AnalysisException as problem:
         raise QueryError(
             f"the session's catalog has no table {name}: {str(problem).splitlines()[0]}",
@@ -79,9 +88,16 @@ def own_reader(engine: Engine, found: TableDescription) -> bool:
     return True
 
 
-def is_delta(engine: Engine, name: str) -> bool:
-    """Whether a table is a Delta table that we read ourselves."""
-    return own_reader(engine, describe_table(engine.home, name))
+def session_reader(engine: Engine, name: str, found: TableDescription) -> Native | None:
+    """The table as the session reads it at its versions; None if it has none."""
+    native = native_table(engine.home, name, found.provider)
+    return native if native is not None and answers(engine, native) else None
+
+
+def has_versions(engine: Engine, name: str) -> bool:
+    """Whether a table can be read as of a version, by us or by the session."""
+    found = describe_table(engine.home, name)
+    return own_reader(engine, found) or session_reader(engine, name, found) is not None
 
 
 def table_columns(engine: Engine, name: str) -> tuple[Member, ...]:
@@ -94,9 +110,12 @@ def table_change(engine: Engine, source: Source, cursor: Cursor, held: Store, fu
         at = replace(source, format="delta", place=found.location)
         inner = delta_change(engine, at, cursor if "version" in cursor else {}, held, full)
         return replace(inner, reason=f"Delta: {inner.reason}")
+    native = session_reader(engine, source.place, found)
+    if native is not None:
+        return session_change(engine, source, native, cursor if "version" in cursor else {}, held, full)
     if source.kept == "reference":
         raise StorageError(
-            f"{source.name}: {source.place} is no longer a Delta table that can be read as of a version",
+            f"{source.name}: {source.place} is no longer a table that can be read as of a version",
             hint=f"nothing was changed; DROP TABLE {source.name} CASCADE, then declare the source and its views again",
         )
     marks = file_marks(found)
