@@ -10,6 +10,7 @@ random_families     draws such tables, and views that follow the references
 random_family_changes
                     draws transactions that aim at what is assumed of parents
 bulk_histories      a history of loads of thousands of rows, followed by a database and DuckDB
+random_constants    draws constants of SQL in random spellings, and views that show them
 object_histories    a history over objects as data, followed by a database and the OQL oracle
 shortening          makes the history of a difference short
 runner              runs campaigns for a time

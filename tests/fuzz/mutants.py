@@ -394,6 +394,42 @@ ON_SPARK = (
         ("warehouse",),
         spark=True,
     ),
+    Mutant(
+        "Spark reads constants as they are quoted",
+        "        return string_text(token.text)",
+        '        return "\'" + token.text.replace("\'", "\'\'") + "\'"',
+        ("constants",),
+        spark=True,
+        also=(('"spark.sql.variable.substitute": "false"', '"spark.sql.variable.substitute": "true"'),),
+    ),
+    Mutant(
+        "a task inserts what it should delete",
+        "Vector(total_of(rows.column(W)))",
+        "Vector(abs(total_of(rows.column(W))))",
+        ("warehouse",),
+        spark=True,
+    ),
+    Mutant(
+        "tasks forget a piece that they merge",
+        "    segments = [p.segment for p in pieces]\n    function = partial(merge_range",
+        "    segments = [p.segment for p in pieces[1:] or pieces]\n    function = partial(merge_range",
+        ("warehouse",),
+        spark=True,
+    ),
+    Mutant(
+        "a merge forgets the newest segment",
+        "        rows = pyarrow.concat_tables([self.reader.whole(f, s, arrow) for f, s in files])",
+        "        rows = pyarrow.concat_tables([self.reader.whole(f, s, arrow) for f, s in files[:-1]])",
+        ("warehouse",),
+        spark=True,
+    ),
+    Mutant(
+        "files that a source has dropped keep their rows",
+        "all_rows(then, gone, -1), Reading",
+        "Reading",
+        ("sources",),
+        spark=True,
+    ),
 )
 
 MUTANTS = (

@@ -110,6 +110,7 @@ class History:
         self.subscribers = c.pick((0, 0, 40, 80))  # a lazy view without one waits
         self.modes = c.pick((("strict",), ("strict", "hybrid", "lazy"), ("lazy",)))
         self.special = SPECIAL[: c.number(1, len(SPECIAL))]
+        self.specials = c.pick((12, 12, 50))  # rarely many: one NaN hides what else is in a sum
         self.guarded = c.chance(50)
         if self.guarded:
             self.steps.append(("guard",))
@@ -120,7 +121,7 @@ class History:
         """Defines a view over tables and earlier views."""
         grammar = Grammar(self.c, self.readable, names=self.names)
         if self.c.chance(25):
-            text, output = self.summary(grammar), []
+            text, output = self.summary(grammar)
         else:
             text, output = grammar.query(self.c.pick((0, 1, 1, 2)))
         self.names = grammar.names
@@ -132,25 +133,35 @@ class History:
         self.views.append(name)
         if output and distinct_names(output):
             self.readable.append(Table(name, output))
+        for column, kind in output:
+            if kind == "DOUBLE" and self.c.chance(60):  # a NaN of one delta must be that of another
+                over = f"v{len(self.views)}"
+                text = f"SELECT {column} AS x, COUNT(*) AS n FROM {name} GROUP BY {column}"
+                self.steps.append(("view", over, text, self.c.pick(self.modes)))
+                self.views.append(over)
 
-    def summary(self, grammar: Grammar) -> str:
+    def summary(self, grammar: Grammar) -> tuple[str, Output]:
         """Draws several aggregates of one relation, where groups become empty and values of all kinds leave sums."""
         source, scope = grammar.leaf(0)
-        keys = [self.c.pick(scope).text] if self.c.chance(60) else []
-        items = [f"{key} AS {grammar.fresh('k')}" for key in keys]
+        keys = [self.c.pick(scope)] if self.c.chance(60) else []
+        output = [(grammar.fresh("k"), key.kind) for key in keys]
+        items = [f"{key.text} AS {name}" for key, (name, _) in zip(keys, output, strict=True)]
         for _ in range(self.c.number(2, 4)):
             column = self.c.pick([v for v in scope if v.kind in ("DOUBLE", "DECIMAL", "INT")] or scope)
             functions = ["MIN", "MAX", "COUNT", "COUNT(DISTINCT"]
             if column.kind in ("DOUBLE", "DECIMAL", "INT"):
-                functions += ["SUM", "SUM", "AVG", "SUM(DISTINCT"]
+                functions += ["SUM", "SUM", "AVG", "AVG", "SUM(DISTINCT"]
             function = self.c.pick(functions)
             term = self.compound(scope, column.kind) if self.c.chance(50) else column.text
             call = f"{function} {term})" if "(" in function else f"{function}({term})"
             if self.c.chance(35):
                 call += f" FILTER (WHERE {condition(self.c, scope, 1)})"
-            items.append(f"{call} AS {grammar.fresh('g')}")
-        group = f" GROUP BY {keys[0]}" if keys else ""
-        return f"SELECT {', '.join(items)} FROM {source}{group}"
+            name = grammar.fresh("g")
+            items.append(f"{call} AS {name}")
+            if function in ("MIN", "MAX") or (column.kind == "DOUBLE" and function in ("SUM", "AVG")):
+                output.append((name, column.kind))  # a view over this one sees what such a sum becomes
+        group = f" GROUP BY {keys[0].text}" if keys else ""
+        return f"SELECT {', '.join(items)} FROM {source}{group}", output
 
     def compound(self, scope: Scope, kind: str) -> str:
         """An argument that is no plain column, and that may be NULL although its columns are not."""
@@ -248,7 +259,7 @@ class History:
             return self.c.pick([*sorted(r[0] for r in table.parent.plain.rows), None])
         if self.c.chance(table.nulls):
             return None
-        if kind == "DOUBLE" and self.c.chance(12):  # rare: one NaN hides what else is in a sum
+        if kind == "DOUBLE" and self.c.chance(self.specials):
             return self.c.pick(self.special)
         return self.c.pick(DOMAINS[kind])
 

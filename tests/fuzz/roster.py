@@ -28,6 +28,8 @@ CAMPAIGNS = (
     "damage",
     "disks",
     "matrix_spark",
+    "constants",
+    "sources",
     "warehouse",
 )
 

@@ -8,7 +8,7 @@
 
 The last part of a view are the columns that must hold one constant in every row, in which case DuckDB is not asked. After every
 change all views that DuckDB understands are compared with it, and the constants are looked at; now and then the view whose turn it
-is is compared with Spark's own SQL. A change names who processes it: the driver, Spark, or whoever is estimated to be quicker.
+is is compared with Spark's own SQL. A change names who processes it: the driver, tasks, Spark, or whoever is estimated to be quicker.
 """
 
 from __future__ import annotations

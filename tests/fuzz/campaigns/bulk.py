@@ -69,6 +69,9 @@ VIEWS: tuple[tuple[str, ...], ...] = (
         "SELECT a, v, rank() OVER (PARTITION BY a ORDER BY v DESC) AS r, dense_rank() OVER (PARTITION BY a ORDER BY v) AS d FROM l",
         "SELECT a, b, max(v) OVER (PARTITION BY a ORDER BY b) AS t, count(*) OVER (PARTITION BY s) AS n FROM l",
         "SELECT id, sum(price) OVER (PARTITION BY cid) AS t, min(qty) OVER (ORDER BY day) AS q FROM o",
+        "SELECT id, day, rank() OVER (PARTITION BY day ORDER BY qty) AS r FROM o",
+        "SELECT a, v, s, rank() OVER (PARTITION BY a, b ORDER BY v) AS r FROM l",
+        "SELECT cid, qty, rank() OVER (ORDER BY cid, qty DESC) AS r, ntile(4) OVER (ORDER BY id) AS n FROM o",
     ),
     (  # ranges
         "SELECT c.id, sum(l.v) AS t, count(*) AS n FROM c JOIN l ON l.a < c.id AND c.id < 90 GROUP BY c.id",
@@ -122,8 +125,7 @@ class Drawing:
         if self.plain:
             self.modes = ("strict",)
         # A scenario of one kind stays columns; one that mixes kinds goes back and forth.
-        kinds = self.random.choice((VIEWS, VIEWS, (self.random.choice(VIEWS),)))
-        self.queries = [q for kind in kinds for q in kind]
+        self.kinds = self.random.choice((VIEWS, VIEWS, (self.random.choice(VIEWS),)))
         self.steps: list[Step] = [("table", name) for name in ("c", "o", "l", "m")]
         if not self.plain and self.random.random() < 0.2:
             self.steps.append(("guard", self.random.choice("olm")))
@@ -133,7 +135,7 @@ class Drawing:
 
     def view(self) -> None:
         self.names += 1
-        name, text = f"v{self.names}", self.random.choice(self.queries)
+        name, text = f"v{self.names}", self.random.choice(self.random.choice(self.kinds))
         self.steps.append(("view", name, text, self.random.choice(self.modes)))
         self.views[name] = text
         if not self.plain and self.random.random() < 0.15:
