@@ -382,7 +382,7 @@ def perform(db: Any, call: tuple[Any, ...]) -> None:
         case ("pandas", name, rows):
             db.table(name).insert(arrow(name, rows).to_pandas(types_mapper=None, date_as_object=True))
         case ("list", name, rows):
-            db.table(name).insert(rows if len(rows) > 1 else rows[0])
+            db.table(name).insert(rows if len(rows) != 1 else rows[0])
         case ("dicts", name, rows):
             names = [n for n, _ in TYPES[name]]
             db.table(name).insert([dict(zip(names, r, strict=True)) for r in rows])

@@ -16,6 +16,8 @@ import sys
 from types import FrameType, TracebackType
 from typing import Any
 
+from evercurrent.engine.live.memory import Sparing
+
 
 class Interrupted(BaseException):
     """Like KeyboardInterrupt, but ours."""
@@ -81,5 +83,6 @@ class Faults:
 
 
 def is_traced(frame: FrameType) -> bool:
+    """Whether faults may be raised in a frame: in the package, but not where the collector calls it, which ignores all errors."""
     name = frame.f_code.co_filename
-    return "evercurrent" in name and "/tests/" not in name
+    return "evercurrent" in name and "/tests/" not in name and frame.f_code is not Sparing._notice.__code__

@@ -243,6 +243,18 @@ VALUES = (
 
 RECENT = (
     Mutant(
+        "what an outer join pads is taken for what it matches",
+        '            if s.mode == "outer" and matched.isdisjoint(key):\n                continue\n',
+        "",
+        ("plans",),
+    ),
+    Mutant(
+        "an entry that is no longer alone has no weight",
+        "            if was_unique and not is_unique:\n                parts = [1, *parts]\n            elif",
+        "            if",
+        ("views",),
+    ),
+    Mutant(
         "a small change overwrites a key",
         '            free = "n in rows" if self.old is None else f"n',
         '            free = "False" if self.old is None else f"n',

@@ -161,13 +161,22 @@ def dependencies(
     """What determines what in a block, from the keys of its relations and its equalities.
 
     Each relation's keys hold by themselves at every moment of a transaction, so these hold at every step too.
+
+    The rows that an outer join pads have NULL in all columns of that source. So a key of an outer source determines its columns
+    only if the rows that do match have a value in the key: one that is matched by `=`. The empty key of a scalar aggregate has none.
+
+        SELECT DISTINCT k.y, z.n FROM k LEFT JOIN (SELECT avg(b) AS a, count(*) AS n FROM s) z ON k.x = z.a
+        (y 0, n 3) for the rows that match, (y 0, n NULL) for the others: nothing fixes n
     """
     pairs: list[tuple[frozenset[str], frozenset[str]]] = []
     fixed: set[str] = set()
     for s in sources:
         by_field = dict(zip(s.fields, (c.name for c in s.columns), strict=True))
         everything = frozenset(by_field.values())
+        matched = {s.fields[i] for i, _ in s.on} if not s.null_safe else set()
         for key in keys.get(s.relation, ()):
+            if s.mode == "outer" and matched.isdisjoint(key):
+                continue
             if all(f in by_field for f in key):
                 pairs.append((frozenset(by_field[f] for f in key), everything))
     for condition in conditions:

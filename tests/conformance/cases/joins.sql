@@ -139,6 +139,14 @@ SELECT t.d, SUM(r.a * s.c) AS total, COUNT(*) AS n FROM r JOIN s ON r.b = s.b JO
 SELECT r.a, r.b, y.b AS yb, y.n FROM r LEFT JOIN (SELECT b, COUNT(*) AS n FROM s GROUP BY b) y ON r.a = y.b AND r.b = y.b
 --! case scalar_equal_to_two
 SELECT r.a, r.b, y.m FROM r LEFT JOIN (SELECT MAX(c) AS m FROM s) y ON r.a = y.m AND r.b = y.m
+--! case scalar_matched_grouped
+SELECT y.n, r.b, SUM(r.a) AS total, MAX(y.m) AS m FROM r LEFT JOIN (SELECT MAX(c) AS m, COUNT(*) AS n FROM s) y ON r.a = y.m GROUP BY y.n, r.b
+--! case scalar_matched_distinct
+SELECT DISTINCT y.n, r.b FROM r LEFT JOIN (SELECT MAX(c) AS m, COUNT(*) AS n FROM s) y ON r.a = y.m
+--! case group_matched_distinct
+SELECT DISTINCT y.n, y.b AS yb, r.b FROM r LEFT JOIN (SELECT b, COUNT(*) AS n FROM s GROUP BY b) y ON r.a = y.b
+--! case scalar_beside_two
+SELECT r.b, y.n, COUNT(t.d) AS total FROM r JOIN t ON t.c = r.b LEFT JOIN (SELECT MIN(c) AS m, COUNT(*) AS n FROM s) y ON r.a = y.m GROUP BY r.b, y.n
 --! case absent_equal_to_two
 SELECT r.a, r.b FROM r WHERE NOT EXISTS (SELECT 1 FROM s WHERE s.b = r.a AND s.b = r.b)
 --! case constant_condition_false

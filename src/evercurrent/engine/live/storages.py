@@ -25,9 +25,18 @@ def fresh(layout: Layout) -> Storage:
 
 
 def convert_storage(storage: Storage, layout: Layout) -> Storage:
-    """The same entries in another layout: a scalar aggregate's one entry comes with it, or goes if it is of no weight."""
+    """The same entries in another layout: a scalar aggregate's one entry comes with it, or goes if it is of no weight.
+
+    Which states are unique can depend on the other views (a second use, or another assumption): then the weight, 1, comes or goes.
+    """
     other = fresh(layout)
+    was_unique, is_unique = storage.layout.state.unique, layout.state.unique
     for columns, payload in storage.entries():
         if layout.permanent or storage.weight(payload):
-            other.insert(columns, storage.parts(payload))
+            parts = storage.parts(payload)
+            if was_unique and not is_unique:
+                parts = [1, *parts]
+            elif is_unique and not was_unique:
+                parts = parts[1:]
+            other.insert(columns, parts)
     return other

@@ -225,10 +225,12 @@ def instr(x: str, part: str) -> int:
 
 
 def locate(part: str | None, x: str | None, start: int | None = 1) -> int | None:
-    """Where the part first stands from `start` on; a start that is NULL is nowhere, as in Spark."""
+    """Where the part first stands from `start` on. A start that is NULL is nowhere, whatever the others are, as in Spark."""
+    if start is None:
+        return 0
     if part is None or x is None:
         return None
-    if start is None or start < 1:
+    if start < 1:
         return 0
     if not part:
         return 1
