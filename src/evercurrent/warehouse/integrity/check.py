@@ -32,7 +32,7 @@ OLDER = "only earlier versions need it: evercurrent compact --warehouse DIR --ke
 class Finding:
     """Something that is damaged or missing.
 
-    `store`: where a segment belongs; `current`: the newest version needs it; `order`: by which column a copy is sorted.
+    `store`: where a segment belongs; `current`: the newest version needs it; `order`: by which columns a copy is sorted.
     """
 
     file: str
@@ -42,7 +42,7 @@ class Finding:
     way_out: str
     store: StoreName = NO_STORE
     current: bool = True
-    order: str = ""
+    order: tuple[str, ...] = ()
 
     @property
     def derived(self) -> bool:
@@ -213,7 +213,7 @@ def check_segment(folder: Folder, mention: Mention, report: CheckReport) -> None
         except (DamageError, MissingFileError) as problem:
             what = f"mapped copy of a {describe_mention(mention)}"
             text = "missing" if isinstance(problem, MissingFileError) else "damaged"
-            order = mention.segment.order[0]
+            order = mention.segment.order
             report.findings.append(
                 Finding(file + mapped_copy.SUFFIX, "copy", what, text, REBUILD, mention.store, order=order)
             )

@@ -80,7 +80,7 @@ def made(tmp_path: Path) -> Made:
     def make(table: pyarrow.Table, names: list[str] | None = None) -> tuple[Footer, Copy]:
         path = str(tmp_path / "rows.parquet")
         pyarrow.parquet.write_table(table, path, row_group_size=100)
-        mapped_copy.copy(path, names, table.column_names[0])
+        mapped_copy.copy(path, names, table.column_names)
         return Footer.read(path), Copy(path)
 
     return make

@@ -15,11 +15,11 @@ from typing import Any
 
 import pyarrow
 
-from evercurrent.data.order import sort_key
-from evercurrent.data.types import Date, Decimal, Integer, String, Type
+from evercurrent.data.types import Decimal, Type
 from evercurrent.data.zset import Row
-from evercurrent.delta.program import Ranked
+from evercurrent.delta.program import Accumulator, Ranked
 from evercurrent.engine.spark.kernel.entry_columns import Reading, picker
+from evercurrent.engine.spark.kernel.extremes import Extremes
 from evercurrent.engine.spark.kernel.first_rows import head_of, read_head
 from evercurrent.engine.spark.storage.entry_reader import EntryReader
 from evercurrent.engine.spark.storage.file_schema import Shape
@@ -29,7 +29,6 @@ from evercurrent.engine.spark.translate.arrow_columns import values_to_arrow
 from evercurrent.engine.spark.translate.types import arrow_schema
 from evercurrent.errors import EvaluationError
 from evercurrent.term.aggregates import evaluate_aggregate, exact_sum
-from evercurrent.term.nodes import Aggregate
 
 Totals = list[int]
 """The weight, then the sums of integers and decimals, in the order of the shape."""
@@ -43,7 +42,11 @@ class Entries:
         self.reader = reader
         s = shape.state
         self.store = stores.get(shape.store, Store())
-        self.bag_stores = {i: stores.get(shape.bag_store(i), Store()) for i in shape.bags}
+        kept = {i: stores.get(shape.bag_store(i), Store()) for i in shape.bags}
+        self.extremes = {
+            i: Extremes(reader, shape, i, store) for i, store in kept.items() if is_extreme(s.accumulators[i])
+        }
+        self.bag_stores = {i: store for i, store in kept.items() if i not in self.extremes}
         self.width = len(s.columns)
         self.members = [c.name for c in (*s.columns, *s.dependents)]
         self.types: list[Type] = [c.type for c in (*s.columns, *s.dependents)]
@@ -200,7 +203,10 @@ class Entries:
         if not read.aggregates:
             return [(*e, *totals) for e, totals in present]
         width = self.width
-        self.fetch_bags({e[:width] for e, _ in present})
+        keys = {e[:width] for e, _ in present}
+        self.fetch_bags(keys)
+        for i in self.extremes.keys() & set(read.aggregates):
+            self.extremes[i].fetch(keys, self.bags_new[i] if new else {})
         return [
             (*e, *totals, *(self.compute_aggregate(i, e[:width], new) for i in read.aggregates))
             for e, totals in present
@@ -213,9 +219,9 @@ class Entries:
 
     def compute_aggregate(self, i: int, key: Row, new: bool) -> Any:
         """The value of an aggregate, or an exact sum, over the bag of an entry, which was fetched."""
+        if i in self.extremes:
+            return self.extremes[i].find(key, self.bags_new[i].get(key, {}) if new else {})
         a = self.shape.state.accumulators[i]
-        if a.aggregate is not None and a.aggregate.function in ("min", "max"):
-            return self.extreme(i, key, new, a.aggregate)
         bag = self.bag(i, key, new)
         if a.aggregate is None:
             return exact_sum(x for (x,), w in bag.items() for _ in range(w))
@@ -238,20 +244,6 @@ class Entries:
                 else:
                     result.pop(value, None)
         return {v: w for v, w in result.items() if w}
-
-    def extreme(self, i: int, key: Row, new: bool, a: Aggregate) -> Any:
-        """The smallest or largest value of a bag, without making the bag."""
-        old = self.bags_old[i].get(key, {})
-        more = self.bags_new[i].get(key, {}) if new else {}
-        values = [v[0] for v, w in old.items() if v[0] is not None and w + more.get(v, 0) > 0]
-        values += [v[0] for v, w in more.items() if v[0] is not None and w > 0 and v not in old]
-        if not values:
-            return None
-        pick = min if a.function == "min" else max
-        t = a.args[0].type
-        if isinstance(t, Integer | Decimal | Date | String):
-            return pick(values)
-        return pick(values, key=sort_key(t))
 
     def fetch_bags(self, keys: Collection[Row]) -> None:
         missing = {k for k in keys if k not in self.read_bags}
@@ -317,6 +309,11 @@ class Group:
     def copies(self, new: bool) -> list[Row]:
         width = self.state.width
         return [e[:width] for e in self.members for _ in range(self.state.totals(e, new)[0])]
+
+
+def is_extreme(a: Accumulator) -> bool:
+    """Whether an accumulator is read as the smallest or largest value of its bag."""
+    return a.aggregate is not None and a.aggregate.function in ("min", "max")
 
 
 def _scale(t: Type) -> int:

@@ -125,11 +125,7 @@ class EntryReader:
         With `wanted`, at least those whose columns at `key` are among these tuples; other rows may come along.
         """
         arrow = arrow_schema(schema)
-        columns = []
-        for position, i in enumerate(key):
-            if wanted is not None and filterable(types[i]):
-                values = [plain(types[i], v) for v in {k[position] for k in wanted}]
-                columns.append(Wanted.of(arrow.field(i).name, values, arrow.field(i).type))
+        columns = [] if wanted is None else self.list_wanted(arrow, types, key, wanted)
         result: list[tuple[Any, ...]] = []
         for segment in store.segments:
             for file in segment.find_holding(columns):
@@ -143,6 +139,17 @@ class EntryReader:
             for origin in segment.origins:
                 result += self._decode(self.elsewhere(origin, arrow, columns, self.budget), types)
         return result
+
+    def list_wanted(
+        self, schema: pyarrow.Schema, types: Sequence[Type], key: Sequence[int], wanted: Collection[Row]
+    ) -> list[Wanted]:
+        """The values that are asked for in each column of a key, as far as Arrow can tell them apart."""
+        columns = []
+        for position, i in enumerate(key):
+            if filterable(types[i]):
+                values = [plain(types[i], v) for v in {k[position] for k in wanted}]
+                columns.append(Wanted.of(schema.field(i).name, values, schema.field(i).type))
+        return columns
 
     def elsewhere(
         self, origin: str, schema: pyarrow.Schema, wanted: Sequence[Wanted] = (), most: int = sys.maxsize

@@ -222,7 +222,7 @@ class Folder:
         segment = Segment((relative,), table.num_rows, data.size, order, ranges=keys)
         if self.to_map(segment):
             columns = self.looked_at.get(store, table.column_names)
-            mapped_copy.write(path, table.select(columns), order[0], known, self.disk)
+            mapped_copy.write(path, table.select(columns), order, known, self.disk)
         return segment
 
     def find_written(self, relative: str, order: tuple[str, ...] = ()) -> Segment:

@@ -47,6 +47,7 @@ from evercurrent.engine.spark.storage.checksums import (
 )
 from evercurrent.engine.spark.storage.disk import DISK, DamageError, Disk
 from evercurrent.engine.spark.storage.disk import UNFINISHED as DRAFT
+from evercurrent.engine.spark.storage.sort_order import find_rising
 from evercurrent.engine.spark.translate.arrow_columns import UNITS, view_as
 
 SUFFIX = ".map"
@@ -160,10 +161,10 @@ class CheckedCopy(Checked):
         return DamagedCopyError(self.path)
 
 
-def write(path: str, table: pyarrow.Table, order: str, of: str, disk: Disk = DISK) -> None:
+def write(path: str, table: pyarrow.Table, order: Sequence[str], of: str, disk: Disk = DISK) -> None:
     """Write the copy of a file that holds these rows and has the digest `of`.
 
-    The rows are in the order of a column, unless it turns out that they are not.
+    The rows are in the order of these columns, unless it turns out that they are not.
     """
     columns, packings = [], {}
     for name in table.column_names:
@@ -171,7 +172,9 @@ def write(path: str, table: pyarrow.Table, order: str, of: str, disk: Disk = DIS
         columns.append(column)
         packings[name] = packing.base
     kinds = pyarrow.schema([table.schema.field(n) for n in table.column_names]).remove_metadata()
-    facts = {"packings": packings, "sorted": order if rises(table.column(order)) else None}
+    rising = find_rising(table, order)
+    first = next((n for n in rising[:1] if not table.column(n).null_count), None)
+    facts = {"packings": packings, "sorted": first, "order": rising}
     schema = pyarrow.schema(
         [pyarrow.field(n, c.type) for n, c in zip(table.column_names, columns, strict=True)],
         {FACTS: json.dumps(facts).encode(), b"kinds": kinds.serialize().to_pybytes()},
@@ -206,7 +209,7 @@ def extent(whole: pyarrow.Buffer, part: pyarrow.Buffer) -> tuple[int, int]:
     return begin, begin + part.size
 
 
-def copy(path: str, names: Sequence[str] | None, order: str, of: str | None = None) -> None:
+def copy(path: str, names: Sequence[str] | None, order: Sequence[str], of: str | None = None) -> None:
     """Write the copy of a Parquet file that lies there, with these columns of it or all."""
     data = DISK.map(path)
     with pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data)) as file:
@@ -239,15 +242,6 @@ def open_copy(path: str, of: str | None, disk: Disk) -> tuple[Checked, list[tupl
     return CheckedCopy(path, data.slice(0, size), sums), [(b, e) for b, e in facts["lazy"]]
 
 
-def rises(column: pyarrow.ChunkedArray) -> bool:
-    """Whether no value is smaller than the one before, and none is NULL."""
-    if column.null_count or pyarrow.types.is_nested(column.type) or pyarrow.types.is_floating(column.type):
-        return False
-    whole = column.combine_chunks()
-    least = pyarrow.compute.less(whole.slice(1), whole.slice(0, max(0, len(whole) - 1)))
-    return not pyarrow.compute.any(least, min_count=0).as_py()
-
-
 class Copy:
     """A mapped copy that is open. With `of`, it is that of a file with this digest."""
 
@@ -264,6 +258,7 @@ class Copy:
         self.kinds = pyarrow.ipc.read_schema(pyarrow.py_buffer(self.batch.schema.metadata[b"kinds"]))
         self.packings = {name: Packing(base) for name, base in facts["packings"].items()}
         self.sorted: str | None = facts["sorted"]
+        self.order = tuple(facts.get("order", ()))  # see `find_rising`
         self.names = frozenset(self.batch.schema.names)
 
     def require(self, name: str, places: Places | None) -> pyarrow.Array:

@@ -246,12 +246,12 @@ class JobContext:
         This package may be on the driver only: then the driver does.
         """
         copied = bool(self.folder.to_map(segment))
-        first = segment.order[0] if segment.order else ""
+        order = segment.order
 
         def seal_file(path: str) -> str:
             own = checksums.seal(path)
             if copied:
-                mapped_copy.copy(path, names, first, own)
+                mapped_copy.copy(path, names, order, own)
             return own
 
         paths = [self.folder.path(f) for f in segment.files]

@@ -102,6 +102,44 @@ def find_stored_order(shape: Shape, first: Sequence[str]) -> Order:
     return tuple(dict.fromkeys(stored[n] for n in names if n in types and sortable(types[n])))[:DEPTH]
 
 
+def find_rising(table: pyarrow.Table, order: Sequence[str]) -> list[str]:
+    """Returns the columns of an order, from the first one on, by which the rows really rise together.
+
+    Only the last of them may have NULLs, which are larger than all values.
+
+    >>> find_rising(pyarrow.table({"a": [1, 1, 2], "b": [5, 7, 6], "c": [3, 2, 1]}), ("a", "b", "c"))
+    ['a', 'b', 'c']
+    >>> find_rising(pyarrow.table({"a": [1, 1, 2], "b": [5, None, 6], "c": [3, 2, 1]}), ("a", "b", "c"))
+    ['a', 'b']
+    >>> find_rising(pyarrow.table({"a": [1, 1, 2], "b": [None, 5, 6]}), ("a", "b"))
+    ['a']
+    """
+    rising: list[str] = []
+    ties: pyarrow.Array | None = None  # whether a row has the same values so far as the next one
+    for name in order:
+        if name not in table.column_names:
+            break
+        column = table.column(name).combine_chunks()
+        if pyarrow.types.is_nested(column.type) or pyarrow.types.is_floating(column.type):
+            break
+        before, after = column.slice(0, max(0, len(column) - 1)), column.slice(1)
+        falls = pyarrow.compute.less(after, before)
+        if column.null_count:
+            falls = falls.fill_null(False)
+            from_null = pyarrow.compute.and_(before.is_null(), after.is_valid())
+            falls = pyarrow.compute.or_(falls, from_null)
+        if ties is not None:
+            falls = pyarrow.compute.and_(falls, ties)
+        if pyarrow.compute.any(falls, min_count=0).as_py():
+            break
+        rising.append(name)
+        if column.null_count:
+            break
+        same = pyarrow.compute.equal(after, before)
+        ties = same if ties is None else pyarrow.compute.and_(ties, same)
+    return rising
+
+
 # --- ranges of keys ----------------------------------------------------------------------------------------
 
 LONGEST = 64
