@@ -15,24 +15,39 @@ import json
 import os
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pyarrow
 import pyarrow.parquet
 
 from evercurrent.catalog.nodes import View
+from evercurrent.data.types import Member
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.engine.spark.declarative.definitions import Name, show
 from evercurrent.engine.spark.declarative.tables import StoredTable, overwrite, refresh_listing
 from evercurrent.engine.spark.engine import DRIVER_ENTRIES
-from evercurrent.engine.spark.storage.delta_tables import Target, read_file, table_of, without
-from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.storage.delta_tables import (
+    Target,
+    may_hold,
+    read_file,
+    table_of,
+    without,
+)
+from evercurrent.engine.spark.storage.file_schema import W, row_schema
+from evercurrent.engine.spark.storage.stored_state import Store, sum_of
+from evercurrent.engine.spark.translate.delta_types import find_published_schema
+from evercurrent.engine.spark.translate.types import arrow_schema
 from evercurrent.warehouse.core import Core
 from evercurrent.warehouse.maintenance.changes_listed import changes_since
 
 ROWS_PER_FILE = 250_000
+FEW_ROWS = 50_000
+"""So many rows the driver writes by itself, one by one."""
+ARROW_BYTES = 1_000_000_000
+"""Views of at most this number of stored bytes are written by the driver, file by file, if each row is stored once."""
 
 
 class Notes:
@@ -99,8 +114,24 @@ def publish(core: Core, spark: Any, notes: Notes, view: View, table: StoredTable
             finish(core, spark, notes, table)
             return sum(abs(w) for _, w in change.items())
     notes.put(table.name, {**note, "location": table.location, "writing": True})
-    store = core.present.view_rows(view.name)
-    if folder is not None and store.rows <= DRIVER_ENTRIES:
+    write_all(core, spark, view, table)
+    finish(core, spark, notes, table)
+    return None
+
+
+def write_all(core: Core, spark: Any, view: View, table: StoredTable) -> None:
+    """Writes all rows of a view: file by file, if each row is stored once; row by row, if they are few; otherwise by a job."""
+    store, folder, types = core.present.view_rows(view.name), table.folder, [f.type for f in view.fields]
+    whole = sum_of(store)
+    if folder is not None and whole.net and store.bytes <= ARROW_BYTES:
+        schema = arrow_schema(row_schema(types))
+        parts = (
+            repeat_rows(part, view.fields)
+            for segment in store.segments
+            for part in core.engine.reader.parts(segment, schema)
+        )
+        replace_files(folder, list(listing(folder)), parts)
+    elif folder is not None and store.rows <= FEW_ROWS:
         rows = [row for row, w in core.engine.rows(store, types) for _ in range(w)]
         replace_files(folder, list(listing(folder)), [table_of(view.fields, rows)])
     else:
@@ -108,8 +139,15 @@ def publish(core: Core, spark: Any, notes: Notes, view: View, table: StoredTable
 
         frame = user_frame(core.engine.session, core.engine.frame(store, types), view.fields)
         overwrite(spark, table.name, frame)
-    finish(core, spark, notes, table)
-    return None
+
+
+def repeat_rows(stored: pyarrow.Table, fields: Sequence[Member]) -> pyarrow.Table:
+    """Stored rows, with their weights, as rows of a table: each as often as its weight says."""
+    weights = stored.column(W).to_numpy()
+    if (weights != 1).any():
+        stored = stored.take(pyarrow.array(numpy.repeat(numpy.arange(len(weights)), weights)))
+    rows = stored.drop_columns([W]).rename_columns([f.name for f in fields])
+    return rows.cast(find_published_schema(fields))
 
 
 def is_current(core: Core, notes: Notes, view: str, table: StoredTable) -> bool:
@@ -136,25 +174,28 @@ def write_change(folder: Path, view: View, change: Sequence[tuple[Row, int]]) ->
     for file in listing(folder):
         if not gone and file not in merge:
             continue
-        left = without(Target(folder), file, view.fields, gone) if gone else None
+        place = Target(folder)
+        held = gone and may_hold(place, file, view.fields, gone)
+        left = without(place, file, view.fields, gone) if held else None
         if left is None and file in merge:
-            left = read_file(Target(folder), file, view.fields)
+            left = read_file(place, file, view.fields)
         if left is not None:
             removed.append(file)
             kept.append(left)
     inserted = [row for row, w in change for _ in range(w)]
-    replace_files(folder, removed, [*kept, table_of(view.fields, inserted)])
+    replace_files(folder, removed, [pyarrow.concat_tables([*kept, table_of(view.fields, inserted)])])
 
 
-def replace_files(folder: Path, removed: Sequence[str], tables: Sequence[pyarrow.Table]) -> None:
-    """Writes rows as new files and then removes the old ones."""
+def replace_files(folder: Path, removed: Sequence[str], tables: Iterable[pyarrow.Table]) -> None:
+    """Writes rows as new files, at least one for each table, and then removes the old ones."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows = pyarrow.concat_tables(tables)
     written = []
-    for begin in range(0, rows.num_rows, ROWS_PER_FILE):
-        name = f"part-{uuid.uuid4().hex}.zstd.parquet"
-        pyarrow.parquet.write_table(rows.slice(begin, ROWS_PER_FILE), folder / f"_{name}", compression="zstd")
-        written.append(name)
+    for rows in tables:
+        for begin in range(0, rows.num_rows, ROWS_PER_FILE):
+            name = f"part-{uuid.uuid4().hex}.zstd.parquet"
+            part = rows.slice(begin, ROWS_PER_FILE)
+            pyarrow.parquet.write_table(part, folder / f"_{name}", compression="zstd")
+            written.append(name)
     for name in written:
         (folder / f"_{name}").rename(folder / name)
     for name in removed:

@@ -23,6 +23,8 @@ from evercurrent.pipelines.publish import Notes, is_current, publish
 from evercurrent.pipelines.records import DatasetRun
 from evercurrent.statements.run_record import RunRecord
 from evercurrent.warehouse.database import Warehouse
+from evercurrent.warehouse.definitions.drafts import together
+from evercurrent.warehouse.definitions.publishing import publish_nowhere
 
 
 def perform(run: Run, plan: Plan) -> None:
@@ -177,7 +179,7 @@ class Stages:
             record = self.db.refresh(full=full)
         self.run.record.notes.extend(record.notes)
         with self.run.step("define"):
-            filled = {c.output.name for c in captured if self.define(c)}
+            filled = self.define_all(captured)
         for c in captured:
             self.bring_to_table(c, record, c.output.name in filled)
 
@@ -213,26 +215,35 @@ class Stages:
             frame_of(self.spark, found.plan)._jdf.createOrReplaceTempView(found.table)
         self.db.source(found.name, table=found.table)
 
+    def define_all(self, captured: list[Captured]) -> set[Name]:
+        """Brings all definitions to the present ones, as one version: tables are scanned once for all of them. Returns what changed."""
+        core = self.db._core
+        with core.lock:
+            with together(core):  # what is recomputed in full is dropped first: nothing of it is used again
+                for c in captured:
+                    if c.output.name in self.plan.selection.full and core.catalog.view(c.view) is not None:
+                        self.drop("view", c.view)
+            with together(core):
+                return {c.output.name for c in captured if self.define(c)}
+
     def define(self, captured: Captured) -> bool:
         """Brings the definition of a view to the present one; returns whether it has changed."""
-        known = {(d["kind"], d["name"].lower()): d for d in self.db._core.snapshot.definitions}
+        core = self.db._core
+        known = {(d["kind"], d["name"].lower()): d for d in core.definitions}
         if ("table", captured.view.lower()) in known:
             self.drop("table", captured.view)
         before = known.get(("view", captured.view.lower()))
         policy = self.run.options.policy
-        full = captured.output.name in self.plan.selection.full
-        if before is not None and (before["text"], before["policy"]) == (captured.text, policy) and not full:
+        if before is not None and (before["text"], before["policy"]) == (captured.text, policy):
             return False
-        if before is not None and not full:
+        if before is not None:
             try:
                 self.db.replace_view(captured.text, policy=policy)
                 return True
-            except EvercurrentError:
-                pass  # a view over it cannot follow; it is defined again in its turn
-        if before is not None:
-            self.drop("view", captured.view)
+            except EvercurrentError:  # a view over it cannot follow; it is defined again in its turn
+                self.drop("view", captured.view)
         self.db.execute(captured.text, policy=policy)
-        self.db.publish(captured.view, False)
+        publish_nowhere(core, captured.view)
         return True
 
     def publish(self, captured: Captured, record: RunRecord, filled: bool) -> None:

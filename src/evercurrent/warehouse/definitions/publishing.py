@@ -21,6 +21,7 @@ from evercurrent.engine.spark.storage.delta.merges import require_columns
 from evercurrent.engine.spark.storage.delta_tables import Target
 from evercurrent.errors import QueryError
 from evercurrent.warehouse.core import Core
+from evercurrent.warehouse.definitions.drafts import change, name_of
 from evercurrent.warehouse.definitions.oql import redefine_publishing
 from evercurrent.warehouse.maintenance.publish import PUBLISHING, definition_of, publish, publish_path
 from evercurrent.warehouse.maintenance.publish_merged import require_key
@@ -59,6 +60,13 @@ def set_publishing(
     if old == delta.place(core.engine.folder, view):
         delta.withdraw(core.engine.folder, view)
     publish(core)
+
+
+def publish_nowhere(core: Core, name: str) -> None:
+    """Says of a view that is being defined that it is published nowhere, in the version that defines it."""
+    view = core.view(name).name
+    new = {k: v for k, v in definition_of(core, view).items() if k not in PUBLISHING} | {"publish": False}
+    change(core, core.catalog, "CREATE VIEW", edited={name_of(new): new})
 
 
 def describe_merge(
