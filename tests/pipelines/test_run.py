@@ -336,3 +336,28 @@ def test_lineage_events(project: Make, tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(QueryError):
         made.run()
     assert json.loads(file.read_text().splitlines()[-1])["eventType"] == "FAIL"
+
+
+def test_all_views_of_a_run_are_defined_as_one_version(project: Make) -> None:
+    one = "CREATE MATERIALIZED VIEW big AS SELECT * FROM orders WHERE amount > 6;"
+    more = """
+        CREATE MATERIALIZED VIEW spent AS SELECT customer, sum(amount) AS total FROM big GROUP BY customer;
+        CREATE MATERIALIZED VIEW every AS SELECT count(*) AS n FROM orders;
+    """
+    short, long = (with_orders(project, {"transformations/a.sql": t}) for t in (one, one + more))
+    assert short.run().version == long.run().version
+    assert long.rows("spent") == Counter({("ann", 10): 1, ("bob", 20): 1})
+
+
+def test_the_first_rows_of_a_table_are_those_of_its_query(project: Make) -> None:
+    query = """
+        SELECT customer, CAST(amount AS DECIMAL(20, 3)) AS d, amount / 4.0 AS q, amount > 6 AS b, array(amount, NULL) AS a,
+            named_struct('x', customer, 'y', amount) AS s, map(customer, amount) AS m, CAST(customer AS BINARY) AS bytes,
+            DATE'2024-02-29' AS day, TIMESTAMP'1969-12-31 23:59:59.5' AS at, CAST(NULL AS STRING) AS nothing
+        FROM (SELECT customer, max(amount) AS amount FROM orders GROUP BY customer) CROSS JOIN range(3)
+    """
+    made = with_orders(project, {"transformations/a.sql": f"CREATE MATERIALIZED VIEW v AS {query};"})
+    made.run()
+    theirs = made.spark.sql(query.replace("orders", f"{made.name}.orders")).collect()
+    assert Counter(map(str, made.spark.table(f"{made.name}.v").collect())) == Counter(map(str, theirs))
+    assert len(theirs) == 6
