@@ -43,11 +43,11 @@ BENCHMARKS = {
     "parser": parser_bench.run,
     "python": python_bench.run,
     "spark": spark_bench.run,
-    "large": large_bench.run,
+    "scale": large_bench.run,
     "spark-objects": objects_spark.run,
     "spark10": spark_bench.run_large,
 }
-ON_REQUEST = ("spark", "spark10", "large", "spark-objects")
+ON_REQUEST = ("spark", "spark10", "scale", "spark-objects")
 """Run only where they are named: they need Java, and half an hour and more at full size."""
 
 
