@@ -39,7 +39,7 @@ SCENARIOS = {
 }
 """How many scenarios of each campaign belong to the budget."""
 
-KNOWN = {"durable": (794986713,)}
+KNOWN = {"durable": (794986713,), "plans": (795014374,), "views": (795014227,)}
 """Seeds that find a bug which few others do: a part of the budget of mutants."""
 
 CAUGHT = 3
