@@ -29,7 +29,7 @@ CREATE VIEW v AS SELECT d.kind, sum(f.amount) AS amount, count(*) AS n FROM fact
 
 
 class CountingDisk(Disk):
-    """Counts what is read and written of whole files; parts that are mapped count as the file."""
+    """Counts what is read and written of whole files; what is read through a mapping is not counted."""
 
     def __init__(self) -> None:
         self.requests = self.bytes_in = self.bytes_out = 0
