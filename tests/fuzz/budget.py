@@ -25,6 +25,7 @@ SCENARIOS = {
     "windows": 12,
     "bulk": 10,
     "sums": 20,
+    "trees": 8,
     "assumptions": 24,
     "object_assumptions": 48,
     "matrix": 12,

@@ -102,14 +102,14 @@ STATES = (
     ),
     Mutant(
         "recursion deletes without rederiving",
-        "            supported = self.counts.get(row) > 0",
-        "            supported = self.counts.get(row) > 0 and not self.before.get(row)",
+        "            supported = self.multiplicity(row)",
+        "            supported = 0 if self.before.get(row) else self.multiplicity(row)",
         ("views",),
     ),
     Mutant(
         "recursion trusts a cycle",
-        "            if self.present[row] and self.outside.get(row) <= 0:",
-        "            if self.present[row] and self.counts.get(row) <= 0:",
+        "(not self.distinct or self.outside.get(row) <= 0):",
+        "(not self.distinct or self.counts.get(row) <= 0):",
         ("views",),
     ),
     Mutant(
@@ -243,6 +243,13 @@ VALUES = (
 
 RECENT = (
     Mutant(
+        "a bag of a recursion loses more than it has",
+        "            if w < 0 and self.present[row] and (",
+        "            if w < 0 and (self.present[row] or not self.distinct) and (",
+        ("trees",),
+        also=(("                lost = min(-w, self.present[row])", "                lost = -w"),),
+    ),
+    Mutant(
         "what an outer join pads is taken for what it matches",
         '            if s.mode == "outer" and matched.isdisjoint(key):\n                continue\n',
         "",
@@ -256,8 +263,8 @@ RECENT = (
     ),
     Mutant(
         "a small change overwrites a key",
-        '            free = "n in rows" if self.old is None else f"n',
-        '            free = "False" if self.old is None else f"n',
+        '            free = "n in rows" if self.old is None else "n',
+        '            free = "False" if self.old is None else "n',
     ),
     Mutant(
         "ON CONFLICT leaves the old row",

@@ -17,6 +17,7 @@ CAMPAIGNS = (
     "windows",
     "bulk",
     "sums",
+    "trees",
     "assumptions",
     "object_assumptions",
     "matrix",

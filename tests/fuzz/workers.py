@@ -12,11 +12,13 @@ import multiprocessing
 import os
 import signal
 import traceback
+import warnings
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from time import monotonic, perf_counter
 from typing import Any
 
+from evercurrent.errors import CostWarning
 from tests.fuzz.campaign import Difference, Tally
 from tests.fuzz.roster import campaign
 
@@ -55,6 +57,7 @@ def serve(connection: Connection, spark: bool) -> None:
     """The loop of a process: takes names and seeds, sends outcomes, until None comes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when it is over
     os.environ.setdefault("EVERCURRENT_CHECK_PLANS", "1")
+    warnings.simplefilter("ignore", CostWarning)  # windows over whole tables are drawn on purpose
     session = None
     if spark:
         from pyspark.logger import PySparkLogger

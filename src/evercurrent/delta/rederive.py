@@ -8,10 +8,14 @@ is not enough, because rows on a cycle count each other. So a change runs in two
     insert    every touched row that has derivations enters, iteration after iteration (semi-naive)
 
 After the first phase the counts are exact for the rows that are left, and no count depends on itself. So a row that was
-deleted too eagerly has derivations, and comes back in the second phase. Bags need no care: their weights add up.
+deleted too eagerly has derivations, and comes back in the second phase.
 
     edges 1->2, 2->3, 3->2; reach from 1 is {2, 3}. Delete 1->2: row 2 loses a derivation and leaves, then row 3, then
     nothing is left that derives either, and neither comes back.
+
+A bag has a row as often as it has derivations. Each one that is lost takes one of the row's occurrences with it, while there
+are any; and the second phase makes up the difference to the count. Weights that just add up would not do: if 1 -> 2 -> 3 had
+their root in 1, and now 1 is below 3, what is gained and what is lost would follow each other round the cycle for ever.
 
 The algorithm is written once, over `Derivations`. `RowDerivations` keeps rows in dictionaries, for the engine in process
 and for the driver of Spark; `engine.spark` has one over frames.
@@ -41,11 +45,7 @@ class Derivations(Protocol[C]):
     def has_rows(self, changes: list[C]) -> bool: ...
 
     def leave(self, changes: list[C]) -> list[C]:
-        """Deletes the rows that lost a derivation by these changes; returns them. Of a bag, returns what it lost."""
-        ...
-
-    def postpone(self, changes: list[C]) -> None:
-        """Notes what bags gain by these changes, until the second phase."""
+        """Deletes the rows that lost a derivation by these changes; returns them. Of a bag, as many occurrences as it has."""
         ...
 
     def restart(self) -> bool:
@@ -57,7 +57,7 @@ class Derivations(Protocol[C]):
         ...
 
     def enter_touched(self) -> list[C]:
-        """Inserts every touched row that has derivations; returns what changed, with what bags gained so far."""
+        """Inserts every touched row that has derivations; returns what changed."""
         ...
 
     def enter(self, changes: list[C]) -> list[C]:
@@ -72,12 +72,9 @@ def rederive(derivations: Derivations[C], changes: list[C], *, deletions: bool) 
     """
     while deletions and derivations.has_rows(changes):
         leaving = derivations.leave(changes)
-        derivations.postpone(changes)
         if derivations.restart() or not derivations.has_rows(leaving):
             break
         changes = derivations.derive(leaving)
-    if not deletions:
-        derivations.postpone(changes)
     entering = derivations.enter_touched()
     while derivations.has_rows(entering):
         entering = derivations.enter(derivations.derive(entering))
@@ -114,24 +111,26 @@ class Counts(Protocol):
 class TouchedRows:
     """The rows of one relation that a transaction touches.
 
-    `present` says of each whether it belongs to the relation now, `before` whether it did (or how often, of a bag).
+    `present` says of each how often it is in the relation now, `before` how often it was: in a set, once or not at all.
     """
 
-    __slots__ = ("before", "counts", "distinct", "outside", "postponed", "present")
+    __slots__ = ("before", "counts", "distinct", "outside", "present")
 
     def __init__(self, loop: Loop, counts: Counts, outside: Counts) -> None:
         self.distinct = loop.distinct
         self.counts, self.outside = counts, outside
-        self.present: dict[Row, bool] = {}
+        self.present: dict[Row, int] = {}
         self.before: dict[Row, int] = {}
-        self.postponed: Change = []
 
     def touch(self, row: Row) -> None:
         """Notes what the relation holds of a row before anything is counted."""
         if row not in self.before:
-            count = self.counts.get(row)
-            self.before[row] = int(count > 0) if self.distinct else count
-            self.present[row] = count > 0
+            self.before[row] = self.present[row] = self.multiplicity(row)
+
+    def multiplicity(self, row: Row) -> int:
+        """Returns how often the relation has a row by its derivations."""
+        count = self.counts.get(row)
+        return int(count > 0) if self.distinct else count
 
     def count_outside(self, change: Change) -> None:
         self.outside.load(row for row, _ in change)
@@ -146,33 +145,27 @@ class TouchedRows:
             self.counts.add(row, w)
 
     def leave(self, change: Change) -> Change:
-        lost = [x for x in change if x[1] < 0]
-        if not self.distinct:
-            return lost
         leaving: Change = []
-        for row, _ in lost:
-            if self.present[row] and self.outside.get(row) <= 0:
-                self.present[row] = False
-                leaving.append((row, -1))
+        for row, w in change:
+            if w < 0 and self.present[row] and (not self.distinct or self.outside.get(row) <= 0):
+                lost = min(-w, self.present[row])
+                self.present[row] -= lost
+                leaving.append((row, -lost))
         return leaving
 
     def enter(self, rows: Iterable[Row]) -> Change:
         entering: Change = []
         for row in rows:
-            supported = self.counts.get(row) > 0
+            supported = self.multiplicity(row)
             if supported != self.present[row]:
+                entering.append((row, supported - self.present[row]))
                 self.present[row] = supported
-                entering.append((row, 1 if supported else -1))
         return entering
 
     def net(self) -> dict[Row, int]:
         """The change of the relation: what it holds now minus what it held before."""
-        result: dict[Row, int] = {}
-        for row, before in self.before.items():
-            after = int(self.present[row]) if self.distinct else self.counts.get(row)
-            if after != before:
-                result[row] = after - before
-        return result
+        present = self.present
+        return {row: present[row] - before for row, before in self.before.items() if present[row] != before}
 
 
 class RowDerivations:
@@ -204,11 +197,6 @@ class RowDerivations:
     def leave(self, changes: list[Change]) -> list[Change]:
         return [r.leave(change) for r, change in zip(self.relations, changes, strict=True)]
 
-    def postpone(self, changes: list[Change]) -> None:
-        for r, change in zip(self.relations, changes, strict=True):
-            if not r.distinct:
-                r.postponed += [x for x in change if x[1] > 0]
-
     def restart(self) -> bool:
         return False
 
@@ -222,10 +210,9 @@ class RowDerivations:
         return changes
 
     def enter_touched(self) -> list[Change]:
-        return [r.enter(list(r.present)) if r.distinct else r.postponed for r in self.relations]
+        return [r.enter(list(r.present)) for r in self.relations]
 
     def enter(self, changes: list[Change]) -> list[Change]:
         return [
-            r.enter([row for row, _ in change]) if r.distinct else change
-            for r, change in zip(self.relations, changes, strict=True)
+            r.enter([row for row, _ in change]) for r, change in zip(self.relations, changes, strict=True)
         ]

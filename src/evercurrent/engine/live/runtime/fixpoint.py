@@ -116,7 +116,7 @@ class LiveDerivations(RowDerivations):
             r.counts.clear()
         self.count([list(r.outside.items()) for r in self.fixpoint.relations])
         for touched in self.relations:
-            touched.present = dict.fromkeys(touched.present, False)
+            touched.present = dict.fromkeys(touched.present, 0)
         return True
 
 

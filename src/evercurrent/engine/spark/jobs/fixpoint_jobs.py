@@ -3,8 +3,8 @@
 Delta            the net change of each relation of the recursion, once, after the last iteration
 State            the two stores that the driver uses (`fixpoint`), so that either can continue where the other stopped
 Cost             two jobs an iteration: the derivations that change; the rows that are deleted or inserted by those
-Correct because  `delta.rederive` is. Whether a row is present is (had derivations before the batch) + (how often it was
-                 deleted or inserted since), and every decision is one sum over what is stored, derived and changed of the
+Correct because  `delta.rederive` is. How often a row is present is (was, before the batch) + (was deleted or inserted
+                 since), and every decision is one sum over what is stored, derived and changed of the
                  rows in question; each iteration is written to files, so no plan is longer than one iteration.
 
     path(a, b) :- edge(a, b);  path(a, c) :- path(a, b), edge(b, c)        edges {(1, 2): 1}, path {(1, 2): 1}
@@ -37,10 +37,8 @@ JOB_ROUNDS = 1_000
 
 
 def derivations(frame: DataFrame, loop: Loop) -> DataFrame:
-    """Added up. Of a set, those that come apart from those that go: one cannot stand in for the other."""
+    """Added up, those that come apart from those that go: one cannot stand in for the other."""
     schema = relation_schema(loop.columns)
-    if not loop.distinct:
-        return consolidate(frame, schema)
     keys = [n for n in schema.names if n != W]
     total = F.sum(W).cast("bigint").alias(W)
     return frame.groupBy(*keys, (F.col(W) < 0).alias("goes")).agg(total).where(F.col(W) != 0).drop("goes")
@@ -58,7 +56,6 @@ class LoopRelation:
         self.outside = Contents(context, self.schema, stores.get(outside_store(loop), Store()))
         self.added = AccumulatedSegments(context, counts_store(loop), self.schema)
         self.moves = AccumulatedSegments(context, delta_store(loop.name), self.schema)
-        self.postponed: list[DataFrame] = []  # what a bag gains while rows are deleted
 
     def read(self, segment: Segment) -> DataFrame:
         return self.context.read(self.schema, [segment])
@@ -67,28 +64,24 @@ class LoopRelation:
         self.added.add(change)
 
     def move(self, moving: Segment) -> None:
-        if self.loop.distinct:
-            self.moves.add(moving)
+        self.moves.add(moving)
 
     # --- decisions -----------------------------------------------------------------------------------------
 
     def find_deleted(self, change: Segment) -> DataFrame:
-        """The rows that lose their last derivation."""
-        lost = self.read(change).where(F.col(W) < 0)
-        if not self.loop.distinct:
-            return lost
-        return self.decide_rows(lost, change.rows, F.lit(0), leaving=True)
+        """The rows that lose a derivation that they need; of a bag, as many occurrences as it has."""
+        return self.decide_rows(self.read(change).where(F.col(W) < 0), change.rows, leaving=True)
 
     def find_inserted(self, rows: DataFrame, most: float) -> DataFrame:
         """The rows that these derivations insert."""
-        return self.decide_rows(rows, most, (F.col("old") + F.col("new") > 0).cast("bigint"), leaving=False)
+        return self.decide_rows(rows, most, leaving=False)
 
-    def decide_rows(self, rows: DataFrame, most: float, held: SparkColumn, *, leaving: bool) -> DataFrame:
+    def decide_rows(self, rows: DataFrame, most: float, *, leaving: bool) -> DataFrame:
         asked = rows.select(*self.keys)
         near = prefix_columns(asked, "q_")
         near = F.broadcast(near) if most <= BROADCAST_ROWS else near
         meets = same([F.col(k) for k in self.keys], [F.col(f"q_{k}") for k in self.keys])
-        sums = ("asked", "old", "new", "moved", "outside")
+        sums = ("asked", "lost", "old", "new", "moved", "outside")
 
         def of(frame: DataFrame | None, name: str, stored: bool = False) -> list[DataFrame]:
             if frame is None:
@@ -101,15 +94,25 @@ class LoopRelation:
         parts += of(self.counts.read_settled(), "old", stored=True)
         parts += of(union(self.moves.frames()), "moved")
         if leaving:
+            parts += of(rows, "lost")
             parts += of(self.outside.raw(), "outside", stored=True)
         else:
             parts += of(union(self.added.frames()), "new")
         whole = union(parts)
         assert whole is not None
         found = whole.groupBy(*self.keys).agg(*(F.sum(n).alias(n) for n in sums)).where(F.col("asked") > 0)
-        was = (F.col("old") > 0).cast("bigint") + F.col("moved")
-        moves = (was == 1) & (F.col("outside") <= 0) if leaving else was != held
-        return found.where(moves).select(*self.keys, (held - was).cast("bigint").alias(W))
+        was = self.multiplicity(F.col("old")) + F.col("moved")
+        if not leaving:
+            change = self.multiplicity(F.col("old") + F.col("new")) - was
+        elif self.loop.distinct:
+            change = -F.when(F.col("outside") <= 0, was).otherwise(0)
+        else:
+            change = F.greatest(F.col("lost"), -was)
+        return found.select(*self.keys, change.cast("bigint").alias(W)).where(F.col(W) != 0)
+
+    def multiplicity(self, count: SparkColumn) -> SparkColumn:
+        """How often the relation has a row of so many derivations."""
+        return (count > 0).cast("bigint") if self.loop.distinct else count
 
     def net(self) -> dict[StoreName, DataFrame]:
         """The change of the relation, and what is to be written to its stores."""
@@ -157,23 +160,15 @@ class FixpointJobs:
             }
         )
 
-    def postpone(self, changes: list[Segment]) -> None:
-        for member, change in zip(self.members, changes, strict=True):
-            if change.rows and not member.loop.distinct:
-                member.postponed.append(member.read(change).where(F.col(W) > 0))
-
     def restart(self) -> bool:
         return False
 
     def enter_touched(self) -> list[Segment]:
         entering: dict[int, tuple[DataFrame, float]] = {}
         for i, member in enumerate(self.members):
-            if member.loop.distinct:
-                touched = union([*member.added.frames(), *member.moves.frames()])
-                if touched is not None:
-                    entering[i] = (member.find_inserted(touched, float("inf")), float("inf"))
-            elif (gained := union(member.postponed)) is not None:
-                entering[i] = (consolidate(gained, member.schema), float("inf"))
+            touched = union([*member.added.frames(), *member.moves.frames()])
+            if touched is not None:
+                entering[i] = (member.find_inserted(touched, float("inf")), float("inf"))
         return self.decide(entering)
 
     def enter(self, changes: list[Segment]) -> list[Segment]:
