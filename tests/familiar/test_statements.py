@@ -106,6 +106,8 @@ def test_rename_column(shop: ec.Database) -> None:
         shop.execute("DELETE FROM customers WHERE number = 1")
     with pytest.raises(ec.QueryError, match="already a column name"):
         shop.execute("ALTER TABLE customers RENAME COLUMN city TO name")
+    shop.execute("ALTER TABLE customers RENAME city TO town")  # without COLUMN it is a column too
+    assert shop["everything"].columns == ["number", "name", "town"]
     assert shop.verify()
 
 

@@ -127,6 +127,14 @@ SELECT r.a, l.c FROM r JOIN LATERAL (SELECT s.c FROM s WHERE s.b = r.b AND s.c >
 SELECT r.a, l.c FROM r LEFT JOIN LATERAL (SELECT s.c FROM s WHERE s.b = r.b) l
 --! duckdb
 SELECT r.a, l.c FROM r LEFT JOIN LATERAL (SELECT s.c FROM s WHERE s.b = r.b) l ON TRUE
+--! case outer_apply
+SELECT r.a, l.c FROM r OUTER APPLY (SELECT s.c FROM s WHERE s.b = r.b) l
+--! duckdb
+SELECT r.a, l.c FROM r LEFT JOIN LATERAL (SELECT s.c FROM s WHERE s.b = r.b) l ON TRUE
+--! case cross_apply
+SELECT r.a, l.c FROM r CROSS APPLY (SELECT s.c FROM s WHERE s.b = r.b) l
+--! duckdb
+SELECT r.a, l.c FROM r CROSS JOIN LATERAL (SELECT s.c FROM s WHERE s.b = r.b) l
 --! case lateral_top
 SELECT r.a, r.b, l.c FROM r, LATERAL (SELECT s.c FROM s WHERE s.b = r.b ORDER BY s.c DESC LIMIT 1) l
 --! case lateral_inequality

@@ -15,10 +15,9 @@ As a condition, where only TRUE counts:
 from __future__ import annotations
 
 from evercurrent.algebra import build, keys
-from evercurrent.algebra.lowering import dependent
+from evercurrent.algebra.lowering import dependent, quantify
 from evercurrent.algebra.lowering import extend as extending
 from evercurrent.algebra.lowering.correlate import Context, columns_in, has_nested
-from evercurrent.algebra.lowering.quantify import lower_quantified, statistics
 from evercurrent.algebra.nodes import Aggregate, Outer, Plan, Semi, columns, make_nullable
 from evercurrent.calculus import nodes as calculus
 from evercurrent.calculus.scope import record_of, rename_apart, substitute, substitute_term
@@ -77,7 +76,7 @@ def value(plan: Plan, nested: Nested, context: Context) -> tuple[Plan, Term]:
         case calculus.Exists(query):
             return exists(plan, query, context)
         case calculus.Quantified():
-            return lower_quantified(plan, nested, context)
+            return quantify.lower_quantified(plan, nested, context)
         case _:
             raise AssertionError(f"a nested query of an unknown kind: {nested!r}")
 
@@ -241,7 +240,7 @@ def not_in(plan: Plan, args: Terms, query: calculus.Query, context: Context) -> 
     if not any(map(can_be_null, args)) and not any(f.nullable for f in query.fields):
         return semi(plan, query, args, True, context)
     if len(args) == 1:
-        plan, summary = statistics(plan, query, context)
+        plan, summary = quantify.statistics(plan, query, context)
         sound = call("and", call("not", summary.has_null), call("is_not_null", args[0]))
         plan = build.select(plan, call("or", summary.empty, sound))
         return semi(plan, query, args, True, context)

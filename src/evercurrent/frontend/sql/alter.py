@@ -30,7 +30,13 @@ def alter(env: Env, node: exp.Alter) -> AlterTable:
         )
     old = tables.require_table(env, name_of(env, node.this), node.this)
     made = AlterTable(old, old, tuple(range(len(old.columns))))
-    for action in node.args.get("actions") or ():
+    actions, options = node.args.get("actions") or (), node.args.get("options") or ()
+    match actions, options:
+        case [exp.AlterRename() as rename], [exp.ToTableProperty() as to]:  # RENAME c TO d
+            return _rename(env, made, rename.this, to.this)
+        case _, [option, *_]:
+            raise env.unsupported_error("this form of ALTER TABLE", option, node, hint=WHAT)
+    for action in actions:
         made = _act(env, node, made, action)
     return made
 
@@ -64,6 +70,10 @@ def _add(env: Env, made: AlterTable, nodes: list[exp.ColumnDef]) -> AlterTable:
             if node.args.get("exists"):
                 continue
             raise env.wrong(f"there is already a column {node.name} in {made.table.name}", node)
+        if node.args.get("position") is not None:
+            raise env.unsupported_error(
+                "the place of an added column", node, hint="it comes last: leave FIRST or AFTER out"
+            )
         column = tables.read_added_column(env, made.table.name, node)
         if not column.nullable and column.default is None:
             raise env.wrong(

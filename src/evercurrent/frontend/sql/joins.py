@@ -109,6 +109,8 @@ def _kind(env: Env, node: exp.Join) -> str:
         if side not in ("", "LEFT"):
             raise env.unsupported_error(f"{side} {kind} JOIN", node)
         return kind.lower()
+    if isinstance(node.this, exp.Lateral) and node.this.args.get("cross_apply") is False:
+        return "left"  # OUTER APPLY
     return side.lower() or "inner"
 
 

@@ -52,6 +52,9 @@ def limit_and_offset(env: Env, node: exp.Expr) -> tuple[int | None, int]:
     elif limit is not None:
         if limit.args.get("offset") is not None or limit.expressions:
             raise env.unsupported_error("this form of LIMIT", limit)
+        options = limit.args.get("limit_options")
+        if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
+            raise env.unsupported_error("LIMIT with PERCENT or WITH TIES", limit)
         expression = limit.expression
         if not (isinstance(expression, exp.Var | exp.Column) and expression.name.upper() == "ALL"):
             count = _number(env, expression, "LIMIT")

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.walk import size
-from evercurrent.frontend.sql import recursion, select, setops
+from evercurrent.frontend.sql import recursion, setops
 from evercurrent.frontend.sql.results import Result, rename_columns
 from evercurrent.frontend.sql.scope import Cte, Env
 from evercurrent.limits import NODES, READS, check
@@ -26,6 +26,8 @@ def query(env: Env, node: exp.Expr, keep_order: bool = False) -> Result:
 
 
 def _any(env: Env, node: exp.Expr, keep_order: bool) -> Result:
+    from evercurrent.frontend.sql import select  # whose parts read queries: any of them may be imported first
+
     match node:
         case exp.Select():
             return select.select(env, node, keep_order)
@@ -66,6 +68,14 @@ def with_ctes(env: Env, node: exp.Expr) -> Env:
     clause = node.args.get("with_")
     if clause is None:
         return env
+    if (search := clause.args.get("search")) is not None:
+        raise env.unsupported_error(
+            str(search.args["kind"]).upper() + " behind a recursive query",
+            search,
+            clause,
+            node,
+            hint="compute the path or the depth as a column of the query; UNION ends on a cycle",
+        )
     recursive = bool(clause.args.get("recursive"))
     seen: set[str] = set()
     for cte in clause.expressions:

@@ -217,6 +217,8 @@ def _clause(block: Block, clause: exp.Group, rows: Rows) -> grouping.Clause:
 
     if clause.args.get("totals"):
         raise env.unsupported_error("WITH TOTALS", clause)
+    if clause.args.get("all") is False:
+        raise env.unsupported_error("GROUP BY DISTINCT", clause, hint="list each grouping set once")
     if clause.args.get("all") is not None and not clause.expressions:
         keys = [
             of_item(p, i.node or clause)

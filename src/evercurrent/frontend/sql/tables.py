@@ -141,6 +141,7 @@ def _constraint(env: Env, draft: Draft, node: exp.Expr, name: str | None, at: ex
             columns = tuple(_column_name(c) for c in node.expressions)
             draft.keys.append((Unique(name or f"{draft.name}_pk", columns), at))
         case exp.UniqueColumnConstraint():
+            _refuse_equal_nulls(env, node, at)
             listed = node.this.expressions if node.this is not None else []
             columns = tuple(_column_name(c) for c in listed)
             draft.unique.append((Unique(name or f"{draft.name}_unique_{'_'.join(columns)}", columns), at))
@@ -165,6 +166,15 @@ def _refuse_actions(env: Env, node: exp.Expr, reference: exp.Reference) -> None:
     for text in texts:
         if text.startswith("ON ") and "NO ACTION" not in text and "RESTRICT" not in text:
             raise env.unsupported_error(f"{text} of a foreign key", node)
+
+
+def _refuse_equal_nulls(env: Env, constraint: exp.Expr, node: exp.Expr) -> None:
+    if constraint.args.get("nulls"):
+        raise env.unsupported_error(
+            "UNIQUE NULLS NOT DISTINCT",
+            node,
+            hint="NULLs are distinct from each other; NOT NULL refuses them",
+        )
 
 
 def read_added_column(env: Env, table: str, node: exp.ColumnDef) -> TableColumn:
@@ -195,6 +205,7 @@ def _column(env: Env, draft: Draft, node: exp.ColumnDef) -> None:
             case exp.PrimaryKeyColumnConstraint():
                 draft.keys.append((Unique(own or f"{draft.name}_pk", (name,)), node))
             case exp.UniqueColumnConstraint():
+                _refuse_equal_nulls(env, kind, node)
                 draft.unique.append((Unique(own or f"{draft.name}_unique_{name}", (name,)), node))
             case exp.DefaultColumnConstraint():
                 default = _default(env, kind.this, type_, node)

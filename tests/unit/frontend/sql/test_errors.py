@@ -108,6 +108,21 @@ UNSUPPORTED = [
         "WITH RECURSIVE r(n) AS (SELECT 1 UNION SELECT x FROM edge WHERE x NOT IN (SELECT n FROM r)) SELECT * FROM r",
         "in a condition other than EXISTS or IN",
     ),
+    ("SELECT a FROM t LIMIT «50» PERCENT", "LIMIT with PERCENT"),
+    ("SELECT a FROM t LIMIT «50»%", "LIMIT with PERCENT"),
+    ("SELECT a FROM t GROUP BY DISTINCT «ROLLUP (a, a)»", "GROUP BY DISTINCT"),
+    (
+        "WITH RECURSIVE r(n) AS (SELECT 1) SEARCH DEPTH FIRST BY «n» SET o SELECT * FROM r",
+        "DEPTH behind a recursive query",
+    ),
+    (
+        "WITH RECURSIVE r(n) AS (SELECT 1) CYCLE «n» SET c USING p SELECT * FROM r",
+        "CYCLE behind a recursive query",
+    ),
+    ("ALTER TABLE t ADD COLUMN «z» INT FIRST", "the place of an added column"),
+    ("ALTER TABLE t ADD COLUMN «z» INT AFTER a", "the place of an added column"),
+    ("CREATE TABLE z («a» INT UNIQUE NULLS NOT DISTINCT)", "UNIQUE NULLS NOT DISTINCT"),
+    ("CREATE TABLE z (a INT, UNIQUE NULLS NOT DISTINCT («a»))", "UNIQUE NULLS NOT DISTINCT"),
 ]
 
 
