@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
@@ -210,6 +210,20 @@ class File:
 
     def set_state(self, name: str, value: int) -> None:
         self.connection.execute("INSERT OR REPLACE INTO evercurrent_state VALUES (?, ?)", (name, value))
+
+    def classes_to_drop(self) -> list[str]:
+        """Returns the classes whose objects were deleted, and that were not dropped because the process ended in between."""
+        found = self.rows("SELECT value FROM evercurrent_state WHERE name = 'classes_to_drop'")
+        return [str(name) for name in json.loads(found[0][0])] if found else []
+
+    def set_classes_to_drop(self, names: Collection[str]) -> None:
+        if names:
+            self.connection.execute(
+                "INSERT OR REPLACE INTO evercurrent_state VALUES ('classes_to_drop', ?)",
+                (json.dumps([*names]),),
+            )
+        else:
+            self.connection.execute("DELETE FROM evercurrent_state WHERE name = 'classes_to_drop'")
 
     def definitions(self) -> dict[tuple[str, str], Definition]:
         """Returns all definitions, by kind and name."""

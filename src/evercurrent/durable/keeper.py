@@ -88,6 +88,8 @@ class FileKeeper:
             )
         if self.session.space is not None:
             self.file.set_state("identities", self.session.space.identities)
+        if transaction.classes_to_drop:
+            self.file.set_classes_to_drop(transaction.classes_to_drop)
         connection.execute(
             "UPDATE evercurrent_state SET value = CASE name WHEN 'version' THEN ? ELSE ? END "
             "WHERE name IN ('version', 'commits')",
@@ -178,6 +180,7 @@ class FileKeeper:
                     "INSERT OR REPLACE INTO evercurrent_definitions VALUES (?, ?, ?)",
                     (kind, name, json.dumps(definition, ensure_ascii=False)),
                 )
+        self.file.set_classes_to_drop(())
         self.file.set_state("definitions", self.defined + 1)
 
     def _list_definitions(self, catalog: Catalog) -> dict[tuple[str, str], Definition]:

@@ -14,6 +14,7 @@ from itertools import chain
 from evercurrent.catalog.catalog import Catalog
 from evercurrent.catalog.nodes import Table
 from evercurrent.catalog.rules import positions
+from evercurrent.catalog.without_classes import without_classes
 from evercurrent.data.zset import Row
 from evercurrent.definitions.listing import class_tables
 from evercurrent.definitions.reading import catalog_of
@@ -24,7 +25,7 @@ from evercurrent.durable.stored_table import StoredTable
 from evercurrent.errors import EvercurrentError, StorageError
 from evercurrent.rows.secondary_index import SecondaryIndex
 from evercurrent.rows.store import Store
-from evercurrent.session.installation import install_loaded
+from evercurrent.session.installation import install, install_loaded
 from evercurrent.session.session import Session
 from evercurrent.term.handed_over import HandedOver
 
@@ -49,8 +50,11 @@ def open_file(session: Session, file: File, known: HandedOver, stage: Stage) -> 
                 f"the definitions of {file.path} cannot be read: {type(problem).__name__}: {problem}"
             ) from problem
         session.number, session.cursors = file.state("version"), file.cursors()
+        dropped = file.classes_to_drop() if file.writes else []
     session.keeper = keeper
     session.refresh_feeds()
+    if dropped:  # the process that dropped them ended when their objects had been deleted
+        install(session, without_classes(session.catalog, dropped))
     return keeper
 
 

@@ -130,7 +130,7 @@ def drop_classes(session: Session, names: list[str]) -> None:
         session.replacing = dropping = _Dropping(session, names)
         try:
             with space.changing():
-                dropping.transaction = session.transaction
+                dropping.begin()
                 for name in names:
                     for thing in list(space.kinds[name]):
                         space.delete(thing)
@@ -150,6 +150,12 @@ class _Dropping:
     session: Session
     names: list[str]
     transaction: Transaction | None = None  # the one that deletes the objects
+
+    def begin(self) -> None:
+        """Notes the transaction that is open. A file keeps its names, so that who opens it after a crash drops the classes."""
+        self.transaction = transaction = self.session.transaction
+        if transaction is not None:
+            transaction.classes_to_drop = tuple(self.names)
 
     def settle(self) -> None:
         session, transaction = self.session, self.transaction

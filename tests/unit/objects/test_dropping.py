@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import evercurrent as ec
+from evercurrent.objects import declaring
 from tests.fuzz.injection import Faults, Interrupted
 
 CLASSES = """
@@ -61,3 +63,28 @@ def test_interrupts_leave_all_or_nothing(tmp_path: Path, kept: bool, times: int)
         assert state(db)[:2] == (["person"], [("Bob", None)])
         db.close()
     assert seen == {False, True}
+
+
+def test_a_process_that_ends_between_the_two_commits_has_dropped_the_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = made(tmp_path / "whole.db")
+    install = declaring.install
+
+    def copy_and_install(*arguments: Any) -> None:
+        db.backup(tmp_path / "killed.db")
+        install(*arguments)
+
+    monkeypatch.setattr(declaring, "install", copy_and_install)
+    db.drop_class("clerk")
+    monkeypatch.undo()
+    db.close()
+    for _ in range(2):  # the second time, nothing is left to do
+        with ec.connect(tmp_path / "killed.db") as opened:
+            assert state(opened) == (["person"], [("Bob", None)], [("Bob",)])
+            assert "clerk" not in opened.schema_odl() and opened.verify()
+    with ec.connect(tmp_path / "killed.db") as opened:
+        opened.odl("class clerk extends person (extent clerks) { attribute long desk; };")
+        opened.new("clerk", name="Cid", desk=2)
+    with ec.connect(tmp_path / "killed.db") as opened:
+        assert [c.name for c in opened.extent("clerks")] == ["Cid"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -484,5 +486,33 @@ def test_a_maker_stays_right_when_views_change(db: ec.Database) -> None:
     make("c", 5)
     assert sorted(db.view("names").rows()) == [("a", None), ("b", 4), ("c", 5)]
     assert db.view("ages").rows() == [(9,)] and db.verify()
-    with pytest.raises(TypeError):
+    with pytest.raises(ec.QueryError, match="person has no property 'nothing'"):
         make(nothing=3)
+
+
+def test_a_constructor_says_what_is_wrong_with_a_call(db: ec.Database) -> None:
+    """By the class and by its maker, in a transaction and outside; nothing is made."""
+    calls: list[tuple[str, str, Callable[[Any], Any]]] = [
+        ("person has no property 'nothing'", "it has name, age, address", lambda c: c(nothing=1)),
+        ("person has no property 'nam'", "did you mean 'name'?", lambda c: c("Ann", nam=1)),
+        (
+            "person takes at most 3 values, one for each property, not 4",
+            "it has name, age, address",
+            lambda c: c("Ann", 1, None, 2),
+        ),
+        (
+            "person.age is given twice: by its place, and by its name",
+            "leave one out",
+            lambda c: c("Ann", 1, age=2),
+        ),
+        ("person.age: 'x' is not a value of type", "", lambda c: c("Ann", "x")),
+    ]
+    for message, hint, call in calls:
+        for constructor in (db.classes.person, db.classes.maker("person")):
+            for block in (contextlib.nullcontext, db.transaction):
+                with pytest.raises(ec.QueryError) as caught, block():
+                    call(constructor)
+                assert message in str(caught.value) and hint in str(caught.value)
+    assert len(db.extent("Persons")) == 0
+    ann = db.classes.person("Ann", age=1)
+    assert (ann.name, ann.age) == ("Ann", 1)

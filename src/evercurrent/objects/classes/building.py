@@ -7,7 +7,7 @@ kind.cls(name="Ann")                            <employee 1: name='Ann'>
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -185,7 +185,7 @@ def rewrite(kind: Kind, shared: Mapping[str, Any], traits: Traits, readers: Read
         table = kind.sheets[n].table
         names[f"{PRIVATE}i{n}"] = readers.apart(table, 1, traits.journal, True)
         names[f"{PRIVATE}d{n}"] = readers.apart(table, -1, traits.journal, True)
-    names[f"{PRIVATE}refuse"] = partial(_refuse_unknown, kind)
+    names[f"{PRIVATE}place"] = partial(_place, kind)
     if traits == kind.traits:
         return
     kind.traits = None  # until all is written: an interrupt must not leave a class half written
@@ -207,10 +207,27 @@ def rewrite(kind: Kind, shared: Mapping[str, Any], traits: Traits, readers: Read
     kind.traits = traits
 
 
-def _refuse_unknown(kind: Kind, values: Mapping[str, Any]) -> None:
-    """Refuses values for properties that the class does not have; suggests what was meant."""
-    for name in values:
+def _place(
+    kind: Kind, given: Sequence[Any], unknown: Mapping[str, Any], named: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Returns the values of a new object's properties; of `given`, the first is that of the first property.
+
+    Refuses values for properties that the class does not have, and suggests what was meant; and two values for one property.
+    """
+    for name in unknown:
         kind.field(name)
+    count = len(given)
+    if count > len(named):
+        raise QueryError(
+            f"{kind.name} takes at most {len(named)} values, one for each property, not {count}",
+            hint=f"it has {', '.join(kind.named) or 'no properties'}",
+        )
+    for f, value in zip(kind.fields, named[:count], strict=False):
+        if value is not None:
+            raise QueryError(
+                f"{kind.name}.{f.name} is given twice: by its place, and by its name", hint="leave one out"
+            )
+    return (*given, *named[count:])
 
 
 def _is_readonly(f: Field) -> bool:

@@ -53,10 +53,8 @@ def name_parameters(function: FunctionType, kind: Kind) -> None:
     """
     names = {f"{PARAMETER}{f.position}": f.name for f in kind.fields}
     code = function.__code__
-    own = code.co_varnames[code.co_posonlyargcount : code.co_argcount]
-    given = tuple(names[n] for n in own)
-    before, after = code.co_varnames[: code.co_posonlyargcount], code.co_varnames[code.co_argcount :]
-    function.__code__ = code.replace(co_varnames=(*before, *given, *after))
+    function.__code__ = code.replace(co_varnames=tuple(names.get(n, n) for n in code.co_varnames))
+    function.__kwdefaults__ = dict.fromkeys(names.values())
 
 
 # --- rows --------------------------------------------------------------------------------------------------
@@ -254,21 +252,24 @@ def setter_source(kind: Kind, f: Field, traits: Traits) -> str:
 
 
 def constructor_source(kind: Kind, traits: Traits, make: bool = False) -> str:
-    """The constructor; or the function `make`, which does the same for a new object and returns it."""
+    """The constructor; or the function `make`, which does the same for a new object and returns it.
+
+    All parameters have names, and everything else is gathered, so that a wrong call comes in and is refused by `place`. That
+    also finds the places of values that are given without a name.
+    """
     p = PRIVATE
     end = "return self" if make else "return"
     singles = [f for f in kind.fields if not f.many]
     many = [f for f in kind.fields if f.many]
     local = {f.position: f"{PARAMETER}{f.position}" for f in kind.fields}
     parameters = [f"{name}=None" for name in local.values()]
-    lines = (
-        [f"def make({', '.join(parameters)}):"]
-        if make
-        else [
-            f"def __init__({', '.join(['self', '/', *parameters, f'**{p}unknown'])}):",
-            f"    if {p}unknown: {p}refuse({p}unknown)",
-        ]
-    )
+    values = f"({''.join(f'{name}, ' for name in local.values())})"
+    head = [*([] if make else ["self", "/"]), f"*{p}more", *parameters, f"**{p}unknown"]
+    lines = [
+        f"def {'make' if make else '__init__'}({', '.join(head)}):",
+        f"    if {p}more or {p}unknown:",
+        f"        {f'{values} = ' if local else ''}{p}place({p}more, {p}unknown, {values})",
+    ]
     lines += [f"    {_check(f, local[f.position])}" for f in singles]
     if make:
         lines.append(f"    self = {p}create({p}cls)")
