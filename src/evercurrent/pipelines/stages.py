@@ -13,8 +13,9 @@ from pathlib import Path
 
 from evercurrent.engine.spark.declarative import flows, tables
 from evercurrent.engine.spark.declarative.definitions import Name, Output, show
-from evercurrent.engine.spark.declarative.leaves import Input, frame_of
+from evercurrent.engine.spark.declarative.leaves import Input
 from evercurrent.engine.spark.declarative.resolution import Query, Resolver
+from evercurrent.engine.spark.doors.plans import create_view, frame_of_plan
 from evercurrent.errors import EvercurrentError, UnsupportedError
 from evercurrent.frontend.sql.spark_text import quote_name
 from evercurrent.pipelines.capture import Captured
@@ -212,7 +213,7 @@ class Stages:
             self.db.source(found.name, format="files", path=found.path, options=dict(found.options))
             return
         if found.plan is not None:
-            frame_of(self.spark, found.plan)._jdf.createOrReplaceTempView(found.table)
+            create_view(frame_of_plan(self.spark, found.plan), str(found.table))
         self.db.source(found.name, table=found.table)
 
     def define_all(self, captured: list[Captured]) -> set[Name]:

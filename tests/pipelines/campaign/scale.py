@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +101,8 @@ def declare(sql: Any, name: str, folder: Path, sources: Path) -> None:
         sql(f"CREATE TABLE {name}.{table} ({columns}) USING parquet LOCATION '{sources}/{table}'")
 
 
-def processor_seconds(root: int, without: int | None = None) -> float:
-    """The processor time of a process and its descendants, but for one of them and what descends from it."""
+def processor_seconds(root: int, without: int | None = None) -> dict[int, float]:
+    """The processor time of a process and of each of its descendants, but for one of them and what descends from it."""
     parents, spent = {}, {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -110,7 +111,7 @@ def processor_seconds(root: int, without: int | None = None) -> float:
             continue  # it has ended
         fields = rest.split()
         pid = int(name.split()[0])
-        parents[pid], spent[pid] = int(fields[1]), sum(int(f) for f in fields[11:15])
+        parents[pid], spent[pid] = int(fields[1]), sum(int(f) for f in fields[11:13])
 
     def belongs(pid: int | None) -> bool:
         while pid is not None and pid != without:
@@ -119,7 +120,16 @@ def processor_seconds(root: int, without: int | None = None) -> float:
             pid = parents.get(pid)
         return False
 
-    return sum(spent[pid] for pid in spent if belongs(pid)) / os.sysconf("SC_CLK_TCK")
+    return {pid: spent[pid] / os.sysconf("SC_CLK_TCK") for pid in spent if belongs(pid)}
+
+
+def spent_between(before: Mapping[int, float], after: Mapping[int, float]) -> float:
+    """What processes have spent; a process that has ended meanwhile is left out.
+
+    >>> spent_between({1: 2.0, 2: 7.0}, {1: 2.5, 3: 1.0})
+    1.5
+    """
+    return sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())
 
 
 def measure_size(
@@ -142,11 +152,11 @@ def measure_size(
         worker = runner.process.pid
         before = processor_seconds(worker)
         their_seconds = runner.ask(run=str(theirs))["seconds"]
-        their_work = processor_seconds(worker) - before
+        their_work = spent_between(before, processor_seconds(worker))
         before, begin = processor_seconds(os.getpid(), worker), time.perf_counter()
         record = run_pipeline(spark, read_spec(ours), Options())
         our_seconds = time.perf_counter() - begin
-        our_work = processor_seconds(os.getpid(), worker) - before
+        our_work = spent_between(before, processor_seconds(os.getpid(), worker))
         require_same(spark, runner, name)
         what = "first run" if not number else f"batch {number} of {batch:,}"
         times = f"{their_seconds:.1f} | {our_seconds:.1f} | {their_work:.1f} | {our_work:.1f}"

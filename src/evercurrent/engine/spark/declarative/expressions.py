@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from evercurrent.engine.spark.declarative.sql_statements import elements, option
+from evercurrent.engine.spark.doors.plans import own_function
 from evercurrent.frontend.sql.spark_text import quote_name
 
 
@@ -226,10 +227,7 @@ class Expressions:
     def class_of(self, name: str) -> str | None:
         """The class behind the name of one of Spark's own functions."""
         if name not in self.known:
-            catalyst = self.spark._jvm.org.apache.spark.sql.catalyst
-            found = option(
-                catalyst.analysis.FunctionRegistry.builtin().lookupFunction(catalyst.FunctionIdentifier(name))
-            )
+            found = option(own_function(self.spark, name))
             self.known[name] = None if found is None else str(found.getClassName())
         return self.known[name]
 

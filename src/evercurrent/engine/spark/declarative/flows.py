@@ -25,6 +25,7 @@ from pyspark.sql import functions as F
 from evercurrent.engine.spark.declarative.definitions import Name, Output, first_line, quote_path, show
 from evercurrent.engine.spark.declarative.resolution import Query, settings_of
 from evercurrent.engine.spark.declarative.tables import StoredTable, overwrite
+from evercurrent.engine.spark.doors.plans import delete_folder
 from evercurrent.errors import EvaluationError, UnsupportedError
 from evercurrent.frontend.sql.spark_text import quote_name
 
@@ -40,9 +41,7 @@ def remove_checkpoints(spark: SparkSession, storage: str, name: Name) -> None:
     if parsed.scheme in ("", "file"):
         shutil.rmtree(unquote(parsed.path), ignore_errors=True)
         return
-    jvm: Any = spark._jvm
-    path = jvm.org.apache.hadoop.fs.Path(place)
-    path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()).delete(path, True)
+    delete_folder(spark, place)
 
 
 def run_stream(

@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from pyspark.sql import DataFrame, SparkSession
-
 from evercurrent.data.types import Member
 from evercurrent.engine.spark.declarative.plans import Leaf
 from evercurrent.engine.spark.declarative.sql_statements import elements, full_name, option, pairs
@@ -134,10 +132,3 @@ def reader_options(plan: Any) -> dict[str, str] | None:
         return None
     fields = [f"`{a.name().replace('`', '``')}` {a.dataType().sql()}" for a in elements(plan.output())]
     return {**options, "format": format, "schema": ", ".join(fields)}
-
-
-def frame_of(spark: SparkSession, plan: Any) -> DataFrame:
-    """The rows of a leaf."""
-    jvm: Any = spark._jvm
-    made = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan)
-    return DataFrame(made, spark)

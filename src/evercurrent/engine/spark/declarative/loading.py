@@ -1,7 +1,7 @@
 """Python and SQL files of a project to definitions.
 
-Python files are imported with `spark` as a global name. The decorators of `pyspark.pipelines` call the active registry; ours
-stores what they define. No query function is called here: `resolution` calls them when all definitions are known.
+Python files are imported with `spark` as a global name, in the project's folder. The decorators of `pyspark.pipelines` call the active registry; ours
+stores what they define. No query function is called here: `resolution` calls them when all definitions are known, in the same folder.
 
     @dp.materialized_view         an output of kind "materialized view", named spark_catalog.default.spend,
     def spend(): ...              and a flow into it, with the function, which is not called
@@ -10,8 +10,8 @@ stores what they define. No query function is called here: `resolution` calls th
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,10 @@ from evercurrent.errors import EvercurrentError, QueryError, UnsupportedError
 class Registry(GraphElementRegistry):
     """Keeps what the decorators of `pyspark.pipelines` define."""
 
-    def __init__(self, spark: SparkSession, home: tuple[str, str]) -> None:
+    def __init__(self, spark: SparkSession, home: tuple[str, str], root: Path) -> None:
         self.spark = spark
         self.home = home
+        self.root = root
         self.definitions = Definitions()
 
     def register_output(self, output: SparkOutput) -> None:
@@ -67,7 +68,13 @@ class Registry(GraphElementRegistry):
     def register_flow(self, flow: SparkFlow) -> None:
         target = full_name(flow.target.split("."), self.home)
         self.definitions.flows.append(
-            Flow(flow.name, target, place_of(flow), flow.func, settings=dict(flow.spark_conf))
+            Flow(
+                flow.name,
+                target,
+                place_of(flow),
+                call_in(self.root, flow.func),
+                settings=dict(flow.spark_conf),
+            )
         )
 
     def register_auto_cdc_flow(self, flow: AutoCdcFlow) -> None:
@@ -79,6 +86,16 @@ class Registry(GraphElementRegistry):
         SqlFile(self.spark, self.definitions, self.home, str(file_path)).read(sql_text)
 
 
+def call_in(folder: Path, function: Callable[[], Any]) -> Callable[[], Any]:
+    """The function, called with this folder as the current one, as Spark's runner does."""
+
+    def call() -> Any:
+        with chdir(folder):
+            return function()
+
+    return call
+
+
 def place_of(element: Any) -> str:
     at = element.source_code_location
     return f"{Path(at.filename or '?').name}, line {at.line_number}"
@@ -86,8 +103,8 @@ def place_of(element: Any) -> str:
 
 def load(spark: SparkSession, files: Iterable[Path], root: Path, home: tuple[str, str]) -> Definitions:
     """What the files define; `home` is the catalog and database of names that do not say theirs."""
-    registry = Registry(spark, home)
-    with graph_element_registration_context(registry), block_mutations():
+    registry = Registry(spark, home, root)
+    with graph_element_registration_context(registry), block_mutations(), chdir(root):
         for file in files:
             if file.suffix == ".sql":
                 registry.register_sql(file.read_text(encoding="utf-8"), file.relative_to(root))

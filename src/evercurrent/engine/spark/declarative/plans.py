@@ -19,6 +19,7 @@ from pyspark.sql.types import _parse_datatype_json_string
 from evercurrent.data.types import Member
 from evercurrent.engine.spark.declarative.expressions import Expressions, NotCaptured, has_method
 from evercurrent.engine.spark.declarative.sql_statements import elements, option, subqueries
+from evercurrent.engine.spark.doors.plans import plan_of
 from evercurrent.engine.spark.translate.types import type_of
 from evercurrent.errors import EvercurrentError
 from evercurrent.frontend.sql.spark_text import quote_name
@@ -60,7 +61,7 @@ LeafName = Callable[[Leaf], str]
 
 def capture(frame: DataFrame, leaf_name: LeafName, placeholders: Callable[[str], bool]) -> str:
     """A DataFrame as a query: SELECT with the frame's own names of columns."""
-    plan = frame._jdf.queryExecution().analyzed()
+    plan = plan_of(frame)
     writer = Plans(frame.sparkSession, leaf_name, placeholders)
     inner = writer.select(plan)
     columns = [
@@ -73,9 +74,7 @@ def capture(frame: DataFrame, leaf_name: LeafName, placeholders: Callable[[str],
 def leaves(frame: DataFrame, placeholders: Callable[[str], bool]) -> list[Leaf]:
     """All that a DataFrame reads, in the order of its plan."""
     return [
-        leaf_of(p, placeholders)
-        for p in operators(frame._jdf.queryExecution().analyzed(), placeholders)
-        if is_leaf(p, placeholders)
+        leaf_of(p, placeholders) for p in operators(plan_of(frame), placeholders) if is_leaf(p, placeholders)
     ]
 
 
@@ -113,7 +112,7 @@ def leaf_of(plan: Any, placeholders: Callable[[str], bool]) -> Leaf:
 
 def zone_dependent(frame: DataFrame, placeholders: Callable[[str], bool]) -> str | None:
     """The first expression of a plan whose value depends on the session's time zone; None if there is none."""
-    for plan in operators(frame._jdf.queryExecution().analyzed(), placeholders):
+    for plan in operators(plan_of(frame), placeholders):
         for expression in elements(plan.expressions()):
             for e in parts_of(expression):
                 if has_method(e, "timeZoneId") and (

@@ -25,6 +25,7 @@ from pyspark.sql.types import StructType
 from evercurrent.engine.spark.declarative.definitions import Definitions, Flow, Name, Output, show
 from evercurrent.engine.spark.declarative.loading import block_mutations
 from evercurrent.engine.spark.declarative.sql_statements import elements, full_name, strings, subqueries
+from evercurrent.engine.spark.doors.plans import create_view, drop_view, parser_of, settings_in_jvm
 from evercurrent.errors import EvercurrentError, QueryError
 
 PATCHED: tuple[tuple[Any, str], ...] = (
@@ -153,14 +154,14 @@ class Resolver:
         output = self.definitions.outputs[name]
         queries = self.resolve(name)
         if output.is_stored and self.real:
-            self.spark._jsparkSession.catalog().dropTempView(name[-1])
+            drop_view(self.spark, name[-1])
             return
         if output.is_stored:
             schema = self.schema_of(output)
             frame = self.stream_placeholder(schema) if streaming else self.spark.createDataFrame([], schema)
         else:
             frame = queries[0].frame
-        frame._jdf.createOrReplaceTempView(name[-1])
+        create_view(frame, name[-1])
         self.temporary[name[-1]] = name
 
     def stream_placeholder(self, schema: StructType) -> DataFrame:
@@ -170,12 +171,12 @@ class Resolver:
     def clear(self) -> None:
         """Drops the placeholders."""
         for view in self.temporary:
-            self.spark._jsparkSession.catalog().dropTempView(view)
+            drop_view(self.spark, view)
         self.temporary.clear()
 
     def references(self, text: str) -> list[Reference]:
         """The relations that a query names, in the order of the text; names of WITH are not among them."""
-        plan = self.spark._jsparkSession.sessionState().sqlParser().parsePlan(text)
+        plan = parser_of(self.spark).parsePlan(text)
         found = [r for r in relations(plan, text, frozenset(), self.home_now())]
         return sorted(found, key=lambda r: r.begin)
 
@@ -229,7 +230,7 @@ class Resolver:
 @contextmanager
 def settings_of(spark: SparkSession, flow: Flow) -> Iterator[None]:
     """While a flow is analysed or runs, the session has the settings of the flow."""
-    own = spark._jsparkSession.conf()
+    own = settings_in_jvm(spark)
     before = {name: own.getOption(name) for name in flow.settings}
     try:
         for name, value in flow.settings.items():
@@ -244,7 +245,7 @@ def settings_of(spark: SparkSession, flow: Flow) -> Iterator[None]:
 
 
 def parts_of(spark: SparkSession, name: str) -> list[str]:
-    return strings(spark._jsparkSession.sessionState().sqlParser().parseMultipartIdentifier(name))
+    return strings(parser_of(spark).parseMultipartIdentifier(name))
 
 
 def relations(plan: Any, text: str, hidden: frozenset[str], home: tuple[str, str]) -> Iterator[Reference]:

@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType, _parse_datatype_json_string
 
 from evercurrent.engine.spark.declarative.definitions import Definitions, Flow, Kind, Name, Output, show
+from evercurrent.engine.spark.doors.plans import parser_of
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.frontend.sql.parse import parse_script
 
@@ -34,7 +35,7 @@ class SqlFile:
         self, spark: SparkSession, definitions: Definitions, home: tuple[str, str], file: str
     ) -> None:
         self.spark = spark
-        self.parser = spark._jsparkSession.sessionState().sqlParser()
+        self.parser = parser_of(spark)
         self.definitions = definitions
         self.home = home
         self.file = file
