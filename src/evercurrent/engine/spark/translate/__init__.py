@@ -4,7 +4,7 @@ arrow_columns     whole columns of values, between Arrow and Python
 calls             function calls as Spark columns
 delta_types       the types that stand in Delta tables for those that Delta lacks
 expressions       terms as Spark columns
-intervals         day-time intervals as numbers of microseconds, and back
+intervals         intervals as numbers of microseconds or of months, and back
 literals          constants as Spark columns
 opaque_functions  functions that the compiler does not look into, on Spark
 types             types and values, between Spark, Arrow and Python

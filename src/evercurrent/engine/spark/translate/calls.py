@@ -17,7 +17,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from evercurrent.data.types import Decimal, Float, Integer, Interval, Map, Time, Timestamp, Type
-from evercurrent.engine.spark.translate.intervals import interval, micros
+from evercurrent.engine.spark.translate.intervals import interval_of, units_of
 from evercurrent.engine.spark.translate.types import spark_type
 from evercurrent.engine.spark.translate.zeros import SIGNLESS, one_zero
 from evercurrent.errors import UnsupportedError
@@ -79,7 +79,7 @@ def native(name: str, args: Columns, call: Call) -> Column:
         return ring(name, args, call)
     match name:
         case "ring_check" if isinstance(call.type, Interval):
-            return interval(args[0])
+            return interval_of(call.type, args[0])
         case "ring_check":
             return args[0].cast(spark_type(call.type))
         case "average":
@@ -170,7 +170,7 @@ def whole(c: Column, t: Type) -> tuple[Column, int, int]:
     """A factor as a decimal, with its precision and scale."""
     if isinstance(t, Decimal):
         return c, t.precision, t.scale
-    return (micros(c) if isinstance(t, Interval) else c.cast("decimal(20,0)")), 20, 0
+    return (units_of(t, c) if isinstance(t, Interval) else c.cast("decimal(20,0)")), 20, 0
 
 
 def average(total: Column, n: Column, t: Type) -> Column:

@@ -134,7 +134,9 @@ def arrow_type(t: spark.DataType) -> pyarrow.DataType:
             return pyarrow.map_(arrow_type(t.keyType), arrow_type(t.valueType))
         case spark.StructType():
             return pyarrow.struct(list(arrow_schema(t)))
-        case spark.NullType() | spark.YearMonthIntervalType():
+        case spark.YearMonthIntervalType():
+            return pyarrow.int32()  # as Spark writes it to Parquet files
+        case spark.NullType():
             return pyarrow.string()
         case _:
             return arrow_types.arrow_type(type_of(t))

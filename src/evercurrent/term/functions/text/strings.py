@@ -262,14 +262,16 @@ def find_in_set(x: str, items: str) -> int:
 # --- measuring ---------------------------------------------------------------------------------------------
 
 
-def levenshtein(a: str, b: str, most: int | None = None) -> int:
-    """The least number of insertions, deletions and replacements; -1 if it is more than `most`."""
+def levenshtein(a: str | None, b: str | None, *most: int | None) -> int | None:
+    """The least number of insertions, deletions and replacements; -1 if it is more than `most`. NULL there is 0, as in Spark."""
+    if a is None or b is None:
+        return None
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         above, row = row, [i]
         for j, y in enumerate(b, 1):
             row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (x != y)))
-    return row[-1] if most is None or row[-1] <= most else -1
+    return row[-1] if not most or row[-1] <= (most[0] or 0) else -1
 
 
 SOUNDEX = "01230127022455012623017202"
@@ -372,7 +374,7 @@ FUNCTIONS = (
     Function("contains", _two_alike(BOOLEAN), lambda t, r: lambda x, p: p in x),
     simple("ascii", (STRING,), INT, lambda x: ord(x[0]) if x else 0),
     simple("chr", (BIGINT,), STRING, character),
-    simple("levenshtein", (STRING, STRING, INT), INT, levenshtein, least=2),
+    simple("levenshtein", (STRING, STRING, INT), INT, levenshtein, least=2, strict=False),
     simple("soundex", (STRING,), STRING, soundex),
     simple("mask", (STRING,) * 5, STRING, mask, least=1, strict=False),
     Function("elt", _infer_elt, lambda t, r: elt, strict=False, fails=True, nullable=True),
