@@ -1,10 +1,11 @@
 """From declaring sources to the first correct view: Delta tables of TPC-H by reference, beside copies of them.
 
-    python -m bench.sources_bench --sf 1 [--memory 4g]
+    python -m bench.sources_bench --sf 1 [--memory 4g] [--ways copy,reference] [--lake DIR]
 
 Each way runs in a warehouse of its own, in the same session, after one small run to warm it up. For each: the time to declare
 the three sources, to read them, to create two views (a grouping of lineitem, and a join of all three), a refresh after one
-percent of lineitem has changed, and the bytes in the warehouse. The views are compared with DuckDB.
+percent of lineitem was deleted (its files are written again), and the bytes in the warehouse. The views are compared with
+DuckDB. Steps are printed as they end; `--lake` names a folder for the Delta tables, which are kept there.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def check(db: Any, lake: Path) -> None:
             assert sorted(db.view(name).rows()) == wanted, name
 
 
-def run(spark: Any, lake: Path, place: Path, copy: bool) -> dict[str, float]:
+def run(spark: Any, lake: Path, place: Path, copy: bool, shown: bool) -> dict[str, float]:
     shutil.rmtree(place, ignore_errors=True)
     steps: dict[str, float] = {}
     begin = moment = time.perf_counter()
@@ -68,6 +69,9 @@ def run(spark: Any, lake: Path, place: Path, copy: bool) -> dict[str, float]:
     def lap(name: str) -> None:
         nonlocal moment
         steps[name], moment = time.perf_counter() - moment, time.perf_counter()
+        if shown:
+            way = "copy" if copy else "reference"
+            print(f"  {way:10}{name:10}{steps[name]:8.2f} s   load {os.getloadavg()[0]:.1f}", flush=True)
 
     db = ec.connect(spark=spark, path=place, progress=False)
     for name, key in TABLES.items():
@@ -82,7 +86,8 @@ def run(spark: Any, lake: Path, place: Path, copy: bool) -> dict[str, float]:
     steps["first views"] = time.perf_counter() - begin
     steps["MB"] = size(place / "data") / 1e6
     check(db, lake)
-    DeltaTable(str(lake / "lineitem")).delete(f"l_orderkey % 100 = {2 if copy else 1}")
+    changed = DeltaTable(str(lake / "lineitem"))
+    changed.delete(f"l_orderkey % 100 = {changed.version() + 1}")
     moment = time.perf_counter()
     db.refresh()
     lap("refresh")
@@ -95,19 +100,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sf", type=float, default=1)
     parser.add_argument("--memory", default="4g")
+    parser.add_argument("--ways", default="copy,reference")
+    parser.add_argument("--lake", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         spark = session(args.memory)
         for sf, shown in ((0.01, False), (args.sf, True)):
-            lake = root / f"lake{sf:g}"
-            write_lake(sf, lake)
+            lake = args.lake if shown and args.lake else root / f"lake{sf:g}"
+            if not lake.exists():
+                write_lake(sf, lake)
             if shown:
                 print(f"SF {sf:g}: {size(lake) / 1e6:.0f} MB of Delta tables, load {os.getloadavg()[0]:.1f}")
-            for copy in (True, False):
-                steps = run(spark, lake, root / "w", copy)
+            for way in args.ways.split(","):
+                steps = run(spark, lake, root / "w", way == "copy", shown)
                 if shown:
-                    print("copy     " if copy else "reference", {k: round(v, 2) for k, v in steps.items()})
+                    print(f"{way:10}", {k: round(v, 2) for k, v in steps.items()}, flush=True)
         spark.stop()
 
 

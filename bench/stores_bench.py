@@ -3,13 +3,16 @@
     python -m bench.stores_bench [ROWS]
 
 A table of ROWS rows, a join with 1,000 rows grouped to 50, and batches that replace 100 rows at random places. The server is `moto` on
-this machine, so seconds would say nothing: requests and bytes are counted. No Spark.
+this machine, so seconds would say nothing: requests and bytes are counted. No Spark. On a disk, bytes in are those that Linux says
+the process has fetched from the device, whether read or mapped; requests are files that are read, mapped or written. A new
+driver is a new process there; before a cold one, the pages of the warehouse are dropped from memory.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -29,15 +32,23 @@ CREATE VIEW v AS SELECT d.kind, sum(f.amount) AS amount, count(*) AS n FROM fact
 
 
 class CountingDisk(Disk):
-    """Counts what is read and written of whole files; what is read through a mapping is not counted."""
+    """Counts files that are read, mapped or written, and the bytes that the process fetches from the device."""
 
     def __init__(self) -> None:
-        self.requests = self.bytes_in = self.bytes_out = 0
+        self.requests = self.bytes_out = 0
+
+    @property
+    def bytes_in(self) -> int:
+        lines = Path("/proc/self/io").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("read_bytes"))
 
     def read(self, path: Any) -> bytes:
-        data = super().read(path)
-        self.requests, self.bytes_in = self.requests + 1, self.bytes_in + len(data)
-        return data
+        self.requests += 1
+        return super().read(path)
+
+    def map(self, path: Any) -> pa.Buffer:
+        self.requests += 1
+        return super().map(path)
 
     def put(self, path: Any, *parts: Any, durable: bool = False) -> None:
         self.requests += 1
@@ -117,6 +128,29 @@ def measure(path: str, options: dict[str, str], rows: int, cache: Path) -> None:
         first_batch("with a warm cache", 3)
         os.environ["XDG_CACHE_HOME"] = str(cache / "second")
         first_batch("with an empty cache", 4)
+    else:
+        for way, seed in (("warm", 3), ("cold", 4)):
+            subprocess.run(
+                [sys.executable, "-m", "bench.stores_bench", "--new-driver", way, path, str(rows), str(seed)],
+                check=True,
+            )
+
+
+def new_driver(way: str, path: str, rows: int, seed: int) -> None:
+    """The first batch of a process, which has opened a small warehouse before, so that the program itself is in memory."""
+    disk = CountingDisk()
+    Warehouse.__init__.__globals__["Folder"].disk = disk
+    with tempfile.TemporaryDirectory() as place:
+        small = Warehouse(None, f"{place}/w")
+        load(small, 1000)
+        small.apply(changes(1000, 1))
+    if way == "cold":
+        os.sync()
+        for file in (f for f in Path(path).rglob("*") if f.is_file()):
+            with file.open("rb") as held:
+                os.posix_fadvise(held.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    db = measured(f"opening, {way}", disk, lambda: Warehouse(None, path))
+    measured(f"the first batch of a new driver, {way}", disk, lambda: db.apply(changes(rows, seed)))
 
 
 def main(rows: int) -> None:
@@ -129,5 +163,8 @@ def main(rows: int) -> None:
         measure(f"{place}/w", {}, rows, Path(place))
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[1:2] == ["--new-driver"]:
+    without_cluster()
+    new_driver(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
+elif __name__ == "__main__":
     main(int(sys.argv[1]) if len(sys.argv) > 1 else 400_000)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.kafka import jars
+from tests.loopback import free_port
 
 SETTINGS = """
 process.roles=broker,controller
@@ -31,12 +32,6 @@ transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
 """
 SECONDS = 90
-
-
-def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
 
 
 class Broker:

@@ -26,14 +26,10 @@ from evercurrent.engine.spark.intake import frames
 from evercurrent.engine.spark.private_session import local_session
 from evercurrent.warehouse.changes import apply
 from evercurrent.warehouse.database import Warehouse
+from tests.loopback import free_port
+from tests.spark.dying import die_with_parent
 
 ROWS = 40_000
-
-
-def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
 
 
 def started(folder: Path, name: str, *arguments: str) -> subprocess.Popen[bytes]:
@@ -46,6 +42,7 @@ def started(folder: Path, name: str, *arguments: str) -> subprocess.Popen[bytes]
         stderr=subprocess.STDOUT,
         env=environment,
         start_new_session=True,
+        preexec_fn=die_with_parent,  # noqa: PLW1509 -- no other thread runs yet
     )
 
 

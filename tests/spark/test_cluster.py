@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.spark.dying import die_with_parent
 from tests.spark.on_cluster import ROWS, expected
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -28,6 +29,7 @@ def test_an_executor_is_killed_in_mid_batch(tmp_path: Path) -> None:
         timeout=600 + 30 * KILLS,
         check=False,
         cwd=ROOT,
+        preexec_fn=die_with_parent,  # a run that is cut off leaves no daemons
     )
     assert done.returncode == 0, done.stderr[-4000:]
     found = json.loads(done.stdout.splitlines()[-1])

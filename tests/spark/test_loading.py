@@ -10,6 +10,7 @@ import pytest
 
 import evercurrent as ec
 from evercurrent.engine.spark import engine
+from evercurrent.engine.spark.intake import scanned_files
 from evercurrent.engine.spark.jobs import fill
 from evercurrent.engine.spark.jobs.fill import mostly_distinct
 from evercurrent.engine.spark.kernel.outcome import Outcome
@@ -124,6 +125,7 @@ def test_the_driver_writes_copies_where_executors_cannot(
     def missing(*_: Any) -> Any:
         raise ModuleNotFoundError("No module named 'evercurrent'")
 
+    monkeypatch.setattr(scanned_files, "write_part", missing)
     monkeypatch.setattr(sorted_frames, "write_rows", missing)
     folder = db._core.engine.folder
     assert folder.shared_work

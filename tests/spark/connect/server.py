@@ -12,13 +12,9 @@ from pathlib import Path
 
 import pyspark
 
+from tests.loopback import free_port
+
 CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @contextmanager

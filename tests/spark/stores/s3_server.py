@@ -3,20 +3,13 @@ letting other threads of its process run."""
 
 from __future__ import annotations
 
-import socket
-import subprocess
 import sys
-import time
 import urllib.request
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-
-def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
+from tests.loopback import free_port, serving
 
 
 @contextmanager
@@ -24,17 +17,8 @@ def s3_server() -> Iterator[str]:
     """The address of a server that runs as long as the block."""
     port = free_port()
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(600):
-            with socket.socket() as s:
-                if s.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
+    with serving(command, port):
         yield f"http://127.0.0.1:{port}"
-    finally:
-        server.kill()
-        server.wait()
 
 
 def new_bucket(endpoint: str) -> str:

@@ -43,7 +43,7 @@ from evercurrent.engine.spark.storage.files import EMPTY, Folder, Segment
 from evercurrent.engine.spark.storage.log import Log
 from evercurrent.engine.spark.storage.merge_policy import due, is_outgrown
 from evercurrent.engine.spark.storage.segments import FILE_ROWS, LARGE_ROWS, JobContext
-from evercurrent.engine.spark.storage.sort_order import orders, row_order
+from evercurrent.engine.spark.storage.sort_order import orders, row_order, sortable
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents, Store, in_files
 from evercurrent.engine.spark.tasks.fill_waves import fill_states
@@ -249,7 +249,8 @@ class Engine:
     def declare(self, store: StoreName, types: Sequence[Type], key: Sequence[int]) -> None:
         """Keep the rows of a store sorted by the columns at these positions, which identify them."""
         self.keys[store] = tuple(key)
-        self.folder.orders[store] = row_order(types, key)
+        own = tuple(f"c{i}" for i in key if sortable(types[i]))  # no two rows are equal in all of these
+        self.folder.orders[store] = own if len(own) == len(key) > 0 else row_order(types, key)
         self.folder.looked_at.pop(store, None)
         if digestible(types):
             self.folder.digested[store] = tuple(types)

@@ -17,6 +17,7 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from evercurrent.engine.spark.doors.classic import quieten
 from evercurrent.engine.spark.doors.door import door_of, require_session
 from evercurrent.errors import StorageError, UnsupportedError
 
@@ -166,5 +167,5 @@ def local_session(master: str, settings: Mapping[str, str] | None = None) -> Spa
             hint="Spark 4 needs Java 17 or newer: install it (apt-get install openjdk-17-jre-headless, "
             "or brew install openjdk@17) and let JAVA_HOME name its folder",
         ) from problem
-    session.sparkContext.setLogLevel("ERROR")
+    quieten(session)
     return session

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy
 import pyarrow
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from evercurrent.engine.spark.kernel import constraint_precheck
 from evercurrent.engine.spark.kernel.constraint_precheck import add_up, consolidate_rows, distinct, find_alone
+from evercurrent.engine.spark.kernel.equal_rows import MOST, sum_equal
 
 KEYS = st.one_of(st.none(), st.integers(-3, 3), st.sampled_from([2**63 - 1, -(2**63)]))
 ROWS = st.lists(st.tuples(st.sampled_from("ab"), KEYS, st.integers(-2, 2), st.integers(-2, 2)), max_size=12)
@@ -81,3 +83,33 @@ def test_keys_that_are_not_repeated_are_not_grouped(monkeypatch: pytest.MonkeyPa
     rows = [("a", k, 0, 1) for k in (5, 1, 4, 1, 2)]
     assert add_up(table_of(rows), ["s", "k"]).num_rows == 4 and grouped == [2]
     assert find_alone(table_of(rows), ["s"]) is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_equal_rows_are_added_up_by_sorting(seed: int) -> None:
+    draw = numpy.random.default_rng(seed)
+    most, size = (1, 3, 16, 40, 3, 2)[seed], 400
+    keys = numpy.repeat(draw.permutation(size) - size // 2, draw.integers(1, most + 1, size))
+    if seed % 2:
+        keys = draw.permutation(keys)
+    if seed == 4:
+        keys = numpy.concatenate([keys, numpy.arange(10_000, 20_000)])  # few rows are near others
+    table = pyarrow.table(
+        {
+            "k": keys,
+            "n": draw.integers(0, 2, len(keys)).astype(numpy.int32),
+            "w": draw.integers(-2, 3, len(keys)),
+        }
+    )
+    found = sum_equal(table, ["k", "n"])
+    longest = Counter(keys.tolist()).most_common(1)[0][1]
+    assert (found is None) == (longest > MOST)
+    if found is None:
+        return
+    places, weights = found
+    wanted: Counter[Any] = Counter()
+    for row in table.to_pylist():
+        wanted[row["k"], row["n"]] += row["w"]
+    rows = table.take(pyarrow.array(places)).to_pylist()
+    assert {(r["k"], r["n"]): w for r, w in zip(rows, weights.tolist(), strict=True)} == dict(wanted)
+    assert len(rows) == len(wanted)

@@ -10,7 +10,7 @@ import pyarrow
 import pytest
 
 from evercurrent.engine.spark.storage.lookup import may_hold
-from evercurrent.engine.spark.storage.wanted import Wanted, ascends
+from evercurrent.engine.spark.storage.wanted import Wanted
 
 BITS = {8: pyarrow.int8(), 16: pyarrow.int16(), 32: pyarrow.int32(), 64: pyarrow.int64()}
 
@@ -59,7 +59,8 @@ def test_other_values_are_compared_as_python_does() -> None:
     assert wanted.has_between("aa", "c") and not wanted.has_between("c", "d")
 
 
-def test_a_column_ascends_if_it_never_repeats_and_has_no_null() -> None:
-    for values in ([1, 1], [2, 1], [1, None]):
-        assert not ascends(pyarrow.array(values, pyarrow.int64()))
-    assert ascends(pyarrow.array([], pyarrow.int64())) and ascends(pyarrow.array([-1, 0], pyarrow.int8()))
+def test_values_that_repeat_side_by_side_are_asked_for_once() -> None:
+    for chunks in ([[1, 1, 2], [2, 5]], [[1], [2, 5]], [[5, 1], [2]], [[], [1, 2, 5]]):
+        wanted = Wanted.among("c", pyarrow.chunked_array(chunks, pyarrow.int64()))
+        assert sorted(wanted.values.to_pylist()) == [1, 2, 5] and not wanted.null
+    assert Wanted.among("c", pyarrow.chunked_array([[1, None]], pyarrow.int64())).null

@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
+from urllib.parse import unquote, urlparse
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -21,8 +22,14 @@ from evercurrent.engine.spark.doors.door import DESCRIPTION
 
 PATIENCE_MS = 500
 """The longest wait for Spark to say which jobs it has begun."""
+PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
 UNKNOWN_BYTES = 1 << 60
 """Spark says that a table of which it knows nothing is larger than this."""
+
+
+def quieten(session: Any) -> None:
+    """Have Spark log errors only."""
+    session.sparkContext.setLogLevel("ERROR")
 
 
 class ClassicDoor:
@@ -143,6 +150,37 @@ class ClassicDoor:
             return False
         files = str(plan.relation().getClass().getName()).endswith(".HadoopFsRelation")
         return files and self.bytes_of(frame) < UNKNOWN_BYTES
+
+    def parquet_columns(self, frame: DataFrame) -> tuple[list[str], dict[str, str], dict[str, str]] | None:
+        """The local Parquet files that a frame reads as they are, and of its columns the names in them, or constant texts."""
+        execution = frame._jdf.queryExecution()
+        plan = execution.optimizedPlan()
+        if "InMemoryRelation" in str(execution.withCachedData()):
+            return None
+        outputs = plan.projectList() if plan.nodeName() == "Project" else plan.output()
+        relation = plan.child() if plan.nodeName() == "Project" else plan
+        if not str(relation.nodeName()).startswith("LogicalRelation"):
+            return None
+        files, own = relation.relation(), relation.output()
+        if not str(files.getClass().getName()).endswith(".HadoopFsRelation"):
+            return None
+        if str(files.fileFormat().getClass().getName()) != PARQUET or files.partitionSchema().length():
+            return None
+        known = {own.apply(i).exprId().id(): str(own.apply(i).name()) for i in range(own.length())}
+        columns, constants = {}, {}
+        for i in range(outputs.length()):
+            output = outputs.apply(i)
+            value = output.child() if str(output.nodeName()) == "Alias" else output
+            if str(value.nodeName()) == "Literal" and str(value.dataType().typeName()) == "string":
+                constants[str(output.name())] = str(value.toString())
+            elif str(value.nodeName()) == "AttributeReference" and value.exprId().id() in known:
+                columns[str(output.name())] = known[value.exprId().id()]
+            else:
+                return None
+        found = [urlparse(str(f)) for f in frame._jdf.inputFiles()]
+        if any(f.scheme != "file" or f.netloc for f in found):
+            return None
+        return [unquote(f.path) for f in found], columns, constants
 
     def bytes_of(self, frame: DataFrame) -> int:
         return int(str(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))

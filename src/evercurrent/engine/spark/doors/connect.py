@@ -164,6 +164,9 @@ class ConnectDoor:
     def is_scan(self, frame: DataFrame) -> bool:
         return False  # the plan is the server's: the frame is written down first, which is right for any
 
+    def parquet_columns(self, frame: DataFrame) -> tuple[list[str], dict[str, str], dict[str, str]] | None:
+        return None  # its files are the server's
+
     def bytes_of(self, frame: DataFrame) -> int:
         """The first size that EXPLAIN COST shows: that of the whole plan."""
         found = SIZE.search(str(frame._explain_string(mode="cost")))  # type: ignore[operator]

@@ -64,6 +64,9 @@ class Door(Protocol):
     def is_scan(self, frame: DataFrame) -> bool:
         """Whether a frame does nothing but read files of known size."""
 
+    def parquet_columns(self, frame: DataFrame) -> tuple[list[str], dict[str, str], dict[str, str]] | None:
+        """The local Parquet files of which a frame reads columns as they are: paths, the files' names of its columns, constant texts."""
+
     def bytes_of(self, frame: DataFrame) -> int:
         """What Spark takes the size of a frame to be."""
 

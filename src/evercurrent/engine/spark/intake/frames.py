@@ -21,7 +21,8 @@ from evercurrent.data.feeds import CHANGE_TYPE, PASSED_OVER, SIGNS
 from evercurrent.data.types import Member, Timestamp, Type
 from evercurrent.engine.spark.doors.door import door_of
 from evercurrent.engine.spark.engine import SMALL_ROWS, Engine
-from evercurrent.engine.spark.intake.task_intake import Checks, serves_rows, take_in_by_tasks
+from evercurrent.engine.spark.intake.scanned_files import find_columns, scan_of, write_scanned
+from evercurrent.engine.spark.intake.task_intake import Checks, merge_pieces, serves_rows, take_in_by_tasks
 from evercurrent.engine.spark.storage.file_schema import W, consolidate, row_schema
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.segments import (
@@ -42,6 +43,8 @@ from evercurrent.frontend.sql.spark_text import quote_name
 
 SMALL_SCAN = 256 << 20
 """The rows of files with more bytes than this are not counted: they are not few."""
+COUNTED_BYTES = 1 << 20
+"""Files with fewer bytes have few rows, as a rule: their footers are not read by themselves."""
 MEASURED_ROWS = 2_000
 """Up to this number of rows are not measured, if their files are small."""
 FIXED_WIDTH = 16
@@ -60,6 +63,9 @@ def hold_or_stage(engine: Engine, store: StoreName, frame: DataFrame) -> Any:
     if is_scan(frame):
         if bytes_of(frame) > SMALL_SCAN:
             return frame
+        scan = scan_of(frame) if bytes_of(frame) > COUNTED_BYTES else None
+        if scan is not None and scan.rows > SMALL_ROWS:
+            return frame  # as the footers of its files say, without a job
         rows, size = measure(frame)
     else:
         session = frame.sparkSession
@@ -125,6 +131,11 @@ def take_in(
         raise QueryError(f"the changes of {table} have no {CHANGE_TYPE}")
     engine.folder.orders.setdefault(store, row_order([f.type for f in fields]))
     if is_scan(frame) and has_table_types(frame, given, fields):
+        taken = by_files(
+            engine, store, table, fields, frame, given, given[CHANGE_TYPE] if feed else "", checks
+        )
+        if taken is not None:
+            return taken
         rows = weigh_rows(
             frame, [given[f.name.lower()] for f in fields], fields, given[CHANGE_TYPE] if feed else ""
         )
@@ -172,6 +183,31 @@ def by_tasks(
         return None
     try:
         return take_in_by_tasks(engine, store, types, rows, table.lower(), checks)
+    except Unserved:
+        return None
+
+
+def by_files(
+    engine: Engine,
+    store: StoreName,
+    table: str,
+    fields: Sequence[Member],
+    frame: DataFrame,
+    given: dict[str, str],
+    kind: str,
+    checks: Checks | None,
+) -> Segment | None:
+    """The rows of plain Parquet files as a segment, read by tasks without Spark; None if Spark is to read them."""
+    types = [f.type for f in fields]
+    if not serves_rows(engine, store, types):
+        return None
+    scan = scan_of(frame)
+    wanted = None if scan is None else find_columns(scan, store, fields, given, kind)
+    if scan is None or wanted is None:
+        return None
+    try:
+        pieces = write_scanned(engine.task_runner(), wanted, scan)
+        return merge_pieces(engine, store, types, pieces, table.lower(), checks)
     except Unserved:
         return None
 

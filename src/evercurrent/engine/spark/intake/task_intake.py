@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
+from typing import TYPE_CHECKING
 
 import pyarrow
 from pyspark.sql import DataFrame
@@ -21,7 +22,6 @@ from pyspark.sql import DataFrame
 from evercurrent.catalog.nodes import Table
 from evercurrent.catalog.rules import References, Rule, UniqueKey, Unreferenced, rules_of
 from evercurrent.data.types import Type
-from evercurrent.engine.spark.engine import Engine
 from evercurrent.engine.spark.kernel.constraint_precheck import (
     ColumnValidation,
     can_validate,
@@ -31,14 +31,18 @@ from evercurrent.engine.spark.storage.digests import H
 from evercurrent.engine.spark.storage.entry_reader import EntryReader
 from evercurrent.engine.spark.storage.file_schema import exact, row_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.sort_order import sort_rows
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Store, join_segments
 from evercurrent.engine.spark.tasks.access import Access
 from evercurrent.engine.spark.tasks.merging import RANGE_ROWS, Range, Target, add_up, ranges
-from evercurrent.engine.spark.tasks.pieces import Piece, in_range, rises, sort_table
+from evercurrent.engine.spark.tasks.pieces import Piece, in_range, rises
 from evercurrent.engine.spark.tasks.sorted_frames import write_pieces
 from evercurrent.engine.spark.tasks.vectors import KNOWN
 from evercurrent.engine.spark.translate.types import arrow_schema
+
+if TYPE_CHECKING:  # tasks import this module, and have no engine
+    from evercurrent.engine.spark.engine import Engine
 
 
 @dataclass
@@ -103,10 +107,22 @@ def take_in_by_tasks(
     checks: Checks | None,
 ) -> Segment:
     """Weighted rows `c0, c1, ..., w` as a segment in which each stands once; rules that are satisfied are noted in `checks`."""
+    pieces = write_pieces(engine.task_runner(), store, exact(rows, row_schema(types)))
+    return merge_pieces(engine, store, types, pieces, table, checks)
+
+
+def merge_pieces(
+    engine: Engine,
+    store: StoreName,
+    types: Sequence[Type],
+    pieces: Sequence[Piece],
+    table: str,
+    checks: Checks | None,
+) -> Segment:
+    """The same of pieces that were written."""
     key = tuple(f"c{i}" for i in engine.keys.get(store, ()))
     digested = store in engine.folder.digested
     arrival = Arrival(store, tuple(types), key if digested else ())
-    pieces = write_pieces(engine.task_runner(), store, exact(rows, row_schema(types)))
     if not pieces:
         return EMPTY
     rules = [] if checks is None or not arrival.key else checks.local_rules(table)
@@ -132,7 +148,7 @@ def consolidate_tables(
 ) -> pyarrow.Table:
     """Rows in the order of their store, each once."""
     if arrival.key:
-        table = sort_table(pyarrow.concat_tables(tables), reader.folder.orders[arrival.store])
+        table = sort_rows(pyarrow.concat_tables(tables), reader.folder.orders[arrival.store])
         if rises(table, arrival.key):
             return table
         return consolidate_rows(table, [*arrival.key, H])
@@ -184,4 +200,7 @@ def write_range(
             reader, arrival.tables, lambda name: arrival.stores.get(name, Store()), {arrival.table: table}
         )
         satisfied = [validation.is_satisfied(rule) for rule in arrival.rules]
-    return reader.folder.write(arrival.store, table), tuple(satisfied)
+    segment = (
+        reader.folder.put(arrival.store, table) if arrival.key else reader.folder.write(arrival.store, table)
+    )
+    return segment, tuple(satisfied)

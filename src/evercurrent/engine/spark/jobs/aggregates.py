@@ -24,6 +24,7 @@ from evercurrent.delta.program import Accumulator
 from evercurrent.engine.spark.storage.file_schema import Shape, W, consolidate, same
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents
+from evercurrent.engine.spark.translate.intervals import convert_months, type_in_numbers
 from evercurrent.engine.spark.translate.literals import literal
 from evercurrent.engine.spark.translate.types import internal, plain, spark_type
 from evercurrent.term.aggregates import evaluate_aggregate
@@ -148,14 +149,14 @@ def by_python(a: Aggregate, types: Sequence[Type], weight: Column) -> Column:
 
 
 def wire(c: Column, t: Type) -> Column:
-    """Instants travel as microseconds: Python workers would read them in a zone of their own."""
+    """Instants travel as microseconds: Python workers would read them in a zone of their own. Months travel as numbers."""
     match t:
         case Timestamp(True):
             return F.unix_micros(c)
         case Array(Timestamp(True)):
             return F.transform(c, F.unix_micros)
         case _:
-            return c
+            return convert_months(c, spark_type(t), True)
 
 
 def unwire(c: Column, t: Type) -> Column:
@@ -165,7 +166,7 @@ def unwire(c: Column, t: Type) -> Column:
         case Array(Timestamp(True)):
             return F.transform(c, F.timestamp_micros)
         case _:
-            return c
+            return convert_months(c, spark_type(t), False)
 
 
 def wire_type(t: Type) -> spark.DataType:
@@ -175,7 +176,7 @@ def wire_type(t: Type) -> spark.DataType:
         case Array(Timestamp(True)):
             return spark.ArrayType(spark.LongType())
         case _:
-            return spark_type(t)
+            return type_in_numbers(spark_type(t))
 
 
 def decoder(t: Type) -> Callable[[Any], Any]:

@@ -27,7 +27,7 @@ from evercurrent.engine.spark.storage.file_schema import Shape, W
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents
 from evercurrent.engine.spark.translate.expressions import column, translate_typed
-from evercurrent.engine.spark.translate.intervals import micros
+from evercurrent.engine.spark.translate.intervals import units_of
 from evercurrent.engine.spark.translate.types import WEIGHT_TYPE, find_sum_type, spark_type
 from evercurrent.term.nodes import Column
 
@@ -220,8 +220,8 @@ def entries_of(rule: Rule, flow: Flow, shape: Shape) -> DataFrame:
 
 
 def amount(a: Amount, scope: Mapping[str, SparkColumn], target: object) -> SparkColumn:
-    taken = column(a.args[0], scope)
-    value = (micros(taken) if isinstance(a.args[0].type, Interval) else taken).cast(target)  # type: ignore[arg-type]
+    taken, kind = column(a.args[0], scope), a.args[0].type
+    value = (units_of(kind, taken) if isinstance(kind, Interval) else taken).cast(target)  # type: ignore[arg-type]
     if a.where is None:
         return value
     return F.when(column(a.where, scope), value).otherwise(F.lit(0).cast(target))  # type: ignore[arg-type]

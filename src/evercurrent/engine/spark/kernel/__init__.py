@@ -4,6 +4,7 @@ batch                A small transaction, by the driver alone
 constraint_precheck  whether changes satisfy all rules, found out by columns
 entries              the entries of one state in the driver's hands
 entry_columns        what is read of entries, by position
+equal_rows           sums of the weights of equal rows, by sorting
 extremes             the smallest or largest values of bags, read from the edges of their groups
 first_rows           the head of a state
 fixpoint             recursion on the driver

@@ -41,7 +41,8 @@ from evercurrent.catalog.rules import (
     table_rules,
 )
 from evercurrent.engine.columnar.row_rules import satisfies
-from evercurrent.engine.columnar.vectors import Pools, Unfit
+from evercurrent.engine.columnar.vectors import Ints, Pools, Unfit
+from evercurrent.engine.spark.kernel.equal_rows import sum_equal
 from evercurrent.engine.spark.storage.digests import H
 from evercurrent.engine.spark.storage.entry_reader import EntryReader, filterable
 from evercurrent.engine.spark.storage.file_schema import W
@@ -50,6 +51,9 @@ from evercurrent.engine.spark.translate.arrow_columns import arrow_to_rows
 from evercurrent.errors import EvercurrentError
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.walk import columns_of
+
+NARROW = 8
+"""Integers are marked in a map if it has at most so many places for each of them."""
 
 
 @dataclass
@@ -65,7 +69,7 @@ class ColumnValidation:
     deltas: Mapping[str, pyarrow.Table]
     trusted: frozenset[str] = frozenset()
     _inserted: dict[str, pyarrow.Table] = field(default_factory=dict)
-    _sums: dict[str, pyarrow.Table] = field(default_factory=dict)
+    _around: dict[str, pyarrow.Table] = field(default_factory=dict)
 
     def all_satisfied(self) -> bool:
         """Returns whether the changes certainly satisfy all rules."""
@@ -81,14 +85,17 @@ class ColumnValidation:
             case RowExists(table):
                 if table.primary_key is None:
                     return name in self.trusted
-                return within(self.rows_after(table).column(W), low=0)
+                if within(delta.column(W), low=0):
+                    return True
+                own = names_of(lookup_of(rule).columns)
+                return within(add_weights(self.rows_around(table), [*own, H]), low=0)
             case UniqueKey(table, _, place, columns):
                 own = names_of(columns)
                 if place == 0:
-                    rows = self.rows_after(table)
+                    rows = self.rows_around(table)
                 else:
                     rows = self.with_stored(table, own, drop_nulls(delta, own))
-                return within(add_up(drop_nulls(rows, own), own).column(W), high=1)
+                return within(add_weights(drop_nulls(rows, own), own), high=1)
             case References():
                 lookup = lookup_of(rule)
                 wanted = drop_nulls(self.read_inserted(name), names_of(lookup.keys))
@@ -107,14 +114,14 @@ class ColumnValidation:
             self._inserted[name] = delta.filter(pyarrow.compute.greater(delta.column(W), 0))
         return self._inserted[name]
 
-    def rows_after(self, table: Table) -> pyarrow.Table:
-        """Returns how often each row under a changed primary key is there after the change."""
+    def rows_around(self, table: Table) -> pyarrow.Table:
+        """Returns the changed rows and the stored ones under their primary keys: keys, digests and weights."""
         name = table.name.lower()
-        if name not in self._sums:
+        if name not in self._around:
             assert table.primary_key is not None
             own = names_of(lookup_of(RowExists(table)).columns)
-            self._sums[name] = add_up(self.with_stored(table, own, self.deltas[name], H), [*own, H])
-        return self._sums[name]
+            self._around[name] = self.with_stored(table, own, self.deltas[name], H)
+        return self._around[name]
 
     def keys_after(self, lookup: Lookup, rows: pyarrow.Table, *, present: bool) -> pyarrow.Table:
         """Returns the keys of some changed rows that a table has, or has not, after the changes; by the names of the rows."""
@@ -185,12 +192,24 @@ def names_of(columns: Sequence[int]) -> list[str]:
 def add_up(table: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
     """Returns each key once, with the sum of its weights."""
     table = table.select([*keys, W])
+    equal = sum_equal(table, keys)
+    if equal is not None:
+        places, sums = equal
+        if len(places) == table.num_rows:
+            return table
+        return table.take(pyarrow.array(places)).set_column(len(keys), W, pyarrow.array(sums))
     alone = find_alone(table, keys)
     if alone is None:
         return sum_weights(table, keys)
     return pyarrow.concat_tables(
         [table.filter(alone), sum_weights(table.filter(pyarrow.compute.invert(alone)), keys)]
     )
+
+
+def add_weights(table: pyarrow.Table, keys: Sequence[str]) -> pyarrow.ChunkedArray | pyarrow.Array:
+    """Returns the sums of weights that `add_up` returns, without the keys."""
+    equal = sum_equal(table, keys)
+    return add_up(table, keys).column(W) if equal is None else pyarrow.array(equal[1])
 
 
 def sum_weights(table: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
@@ -226,22 +245,46 @@ def consolidate_rows(rows: pyarrow.Table, keys: Sequence[str]) -> pyarrow.Table:
     >>> consolidate_rows(pyarrow.table({"k": [1, 2, 1], "v": ["a", "b", "a"], W: [1, 1, -1]}), ["k"]).to_pylist()
     [{'k': 2, 'v': 'b', 'w': 1}]
     """
-    numbered = rows.select([*keys, W]).append_column("place", pyarrow.array(numpy.arange(rows.num_rows)))
-    alone = find_alone(numbered, keys)
-    if alone is not None:
-        numbered = numbered.filter(pyarrow.compute.invert(alone))
-    sums = numbered.group_by(list(keys), use_threads=False).aggregate([("place", "min"), (W, "sum")])
-    if sums.num_rows == numbered.num_rows:
+    found = sum_equal(rows, keys)
+    places, sums = sum_by_grouping(rows, keys) if found is None else found
+    if len(places) == rows.num_rows:
         return rows
-    weights = rows.column(W).to_numpy().copy()
-    weights[numbered.column("place").to_numpy()] = 0
-    weights[sums.column("place_min").to_numpy()] = sums.column(f"{W}_sum").to_numpy()
+    weights = numpy.zeros(rows.num_rows, numpy.int64)
+    weights[places] = sums
     added = rows.set_column(rows.column_names.index(W), W, pyarrow.array(weights, rows.schema.field(W).type))
     return added.filter(pyarrow.array(weights != 0))
 
 
+def sum_by_grouping(rows: pyarrow.Table, keys: Sequence[str]) -> tuple[Ints, Ints]:
+    """Returns the place of each distinct row, and its weight: what `sum_equal` does, of any keys, in any order."""
+    numbered = rows.select([*keys, W]).append_column("place", pyarrow.array(numpy.arange(rows.num_rows)))
+    alone = find_alone(numbered, keys)
+    once = numpy.empty(0, numpy.int64)
+    if alone is not None:
+        once = numpy.flatnonzero(alone)
+        numbered = numbered.filter(pyarrow.compute.invert(alone))
+    sums = numbered.group_by(list(keys), use_threads=False).aggregate([("place", "min"), (W, "sum")])
+    weights = rows.column(W).to_numpy()[once]
+    places = numpy.concatenate([once, sums.column("place_min").to_numpy()])
+    return places, numpy.concatenate([weights, sums.column(f"{W}_sum").to_numpy()])
+
+
 def distinct(table: pyarrow.Table) -> pyarrow.Table:
+    """Returns each row once; integers that lie close together in their order, found by marking them in a map.
+
+    >>> distinct(pyarrow.table({"k": [7, 5, 7]})).to_pydict()
+    {'k': [5, 7]}
+    """
     if table.num_columns == 1:
+        column = table.column(0)
+        if table.num_rows and pyarrow.types.is_signed_integer(column.type) and not column.null_count:
+            values = column.to_numpy()
+            low, high = int(values.min()), int(values.max())
+            if high - low < NARROW * len(values):
+                there = numpy.zeros(high - low + 1, bool)
+                there[values.astype(numpy.int64, copy=False) - low] = True
+                found = pyarrow.array(numpy.flatnonzero(there) + low, pyarrow.int64()).cast(column.type)
+                return pyarrow.table({table.column_names[0]: found})
         return pyarrow.table({table.column_names[0]: table.column(0).unique()})
     return table.group_by(table.column_names, use_threads=False).aggregate([])
 
@@ -254,7 +297,9 @@ def drop_nulls(table: pyarrow.Table, columns: Sequence[str]) -> pyarrow.Table:
     return table
 
 
-def within(weights: pyarrow.ChunkedArray, low: int | None = None, high: int | None = None) -> bool:
+def within(
+    weights: pyarrow.ChunkedArray | pyarrow.Array, low: int | None = None, high: int | None = None
+) -> bool:
     if not len(weights):
         return True
     found = pyarrow.compute.min_max(weights).as_py()

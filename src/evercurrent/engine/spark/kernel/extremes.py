@@ -28,8 +28,9 @@ from evercurrent.data.zset import Row
 from evercurrent.engine.spark.storage.entry_reader import EntryReader, past_damaged_copies
 from evercurrent.engine.spark.storage.file_schema import Shape, W
 from evercurrent.engine.spark.storage.files import Segment
-from evercurrent.engine.spark.storage.mapped_copy import Copy, Places, expand_ranges
+from evercurrent.engine.spark.storage.mapped_copy import Copy, Places
 from evercurrent.engine.spark.storage.stored_state import Store
+from evercurrent.engine.spark.storage.wanted import expand_ranges
 from evercurrent.engine.spark.translate.arrow_columns import arrow_to_values, values_to_arrow
 from evercurrent.engine.spark.translate.types import arrow_schema
 

@@ -18,6 +18,7 @@ pieces            rows of data files by Spark, as a version of a table says
 places            the disk on which a source lies
 reading           pieces of files become a segment
 references        rows of sources, read where they are
+rewritten         rows of files that were written again, without those that were only copied
 session_tables    tables that the session reads by a reader of its own, as of a version
 tables            tables of the session's catalog, whatever their format
 """

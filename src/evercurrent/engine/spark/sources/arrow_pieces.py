@@ -93,6 +93,7 @@ def choose_rows(piece: Piece, first: int, batch: pyarrow.RecordBatch) -> pyarrow
     bits = piece.skipped if piece.skipped else piece.only
     if bits is None:
         return batch
+    batch = without_views(batch)
     here = bits & BitMap64(range(first, first + batch.num_rows)) if len(bits) > 0 else bits
     places = numpy.fromiter(here, numpy.int64, len(here)) - first
     if not piece.skipped:
@@ -102,6 +103,13 @@ def choose_rows(piece: Piece, first: int, batch: pyarrow.RecordBatch) -> pyarrow
     mask = numpy.ones(batch.num_rows, bool)
     mask[places] = False
     return batch.filter(pyarrow.array(mask))
+
+
+def without_views(batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
+    """The same rows; Arrow does not choose among texts that are views, which delta-rs says its files have."""
+    plain = {pyarrow.string_view(): pyarrow.string(), pyarrow.binary_view(): pyarrow.binary()}
+    fields = [f.with_type(plain.get(f.type, f.type)) for f in batch.schema]
+    return batch.cast(pyarrow.schema(fields))
 
 
 def convert(

@@ -21,10 +21,11 @@ from evercurrent.engine.spark.sources.arrow_pieces import Unfit, arrow_rows, tas
 from evercurrent.engine.spark.sources.difference import BYTES_PER_ROW, describe_columns, total
 from evercurrent.engine.spark.sources.nodes import Source
 from evercurrent.engine.spark.sources.pieces import Layout, Piece, spark_rows
+from evercurrent.engine.spark.sources.rewritten import are_rewritten, leave_out_copied
 from evercurrent.engine.spark.storage.disk import Disk
 from evercurrent.engine.spark.storage.file_schema import row_schema
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
-from evercurrent.engine.spark.storage.store_names import scratch_store
+from evercurrent.engine.spark.storage.store_names import scratch_store, table_store
 from evercurrent.errors import EvercurrentError, StorageError
 
 DRIVER_BYTES = 16 << 20
@@ -57,6 +58,12 @@ def load_rows(engine: Engine, source: Source, disk: Disk, readings: Sequence[Rea
         else:
             context = engine.job_context(size // BYTES_PER_ROW)
             frame = frame_of(engine.session, disk, there, source.columns)
+            if are_rewritten([p for r in there for p in r.pieces]):
+                key = engine.keys.get(table_store(source.name), ())
+                left = leave_out_copied(engine.session, frame, [c.type for c in source.columns], key)
+                if left is None:
+                    return EMPTY
+                frame = left
             part = context.collect({name: frame})[name]
     except EvercurrentError:
         raise

@@ -145,6 +145,9 @@ class Checked:
         """Check the values of `width` bytes at these places (an array) of a buffer that begins at `offset`."""
         if self.sums is None or not len(places):
             return
+        if len(places) >= MANY and bool((places[1:] >= places[:-1]).all()):
+            self.require_blocks(find_touched(offset, places, width))
+            return
         begins = offset + places * width
         first, last = begins // BLOCK, (begins + width - 1) // BLOCK
         if len(places) < MANY:
@@ -177,6 +180,23 @@ class Checked:
 
     def failure(self) -> DamageError:
         return damage_error(self.path, self.way_out)
+
+
+def find_touched(offset: int, places: Any, width: int) -> list[int]:
+    """Returns the blocks in which values at sorted places lie: two searches for each block, not a division for each place.
+
+    >>> find_touched(8, numpy.array([0, 1, 5_000]), 8), find_touched(8, numpy.array([2_047]), 16)
+    ([0, 2], [1, 2])
+    """
+    blocks = numpy.arange(
+        (offset + int(places[0]) * width) // BLOCK, (offset + (int(places[-1]) + 1) * width - 1) // BLOCK + 1
+    )
+    least = -(
+        -(blocks * BLOCK - offset - width + 1) // width
+    )  # the first place that ends in a block or behind it
+    behind = -(-((blocks + 1) * BLOCK - offset) // width)  # the first place that begins behind it
+    found = numpy.searchsorted(places, behind) > numpy.searchsorted(places, least)
+    return [int(b) for b in blocks[found]]
 
 
 def damage_error(path: str, way_out: str | None = None) -> DamageError:

@@ -54,6 +54,10 @@ P3 = numpy.uint64(0x165667B19E3779F9)
 P4 = numpy.uint64(0x85EBCA77C2B2AE63)
 P5 = numpy.uint64(0x27D4EB2F165667C5)
 
+EIGHT = numpy.uint64((0x27D4EB2F165667C5 + 8) % 2**64)
+AT_ONCE = 16_384
+"""Rows that are hashed at a time, so that what lies between two steps stays in the processor's cache."""
+
 Hashes = Any
 """An array of 64-bit hashes without sign."""
 
@@ -81,8 +85,16 @@ def digest_column(types: Sequence[Type]) -> Column:
 def digests(types: Sequence[Type], table: pyarrow.Table) -> pyarrow.Array:
     """The digests of rows whose first columns are of these types, as files have them."""
     columns = [table.column(i).combine_chunks() for i in range(len(types))]
+    found = numpy.empty(table.num_rows, numpy.uint64)
+    for begin in range(0, table.num_rows, AT_ONCE):
+        parts = [c.slice(begin, AT_ONCE) for c in columns]
+        found[begin : begin + AT_ONCE] = hash_rows(types, parts, len(found[begin : begin + AT_ONCE]))
+    return pyarrow.array(found.view(numpy.int64))
+
+
+def hash_rows(types: Sequence[Type], columns: Sequence[pyarrow.Array], rows: int) -> Hashes:
     with numpy.errstate(over="ignore"):
-        hashes = numpy.full(table.num_rows, SEED, numpy.uint64)
+        hashes = numpy.full(rows, SEED, numpy.uint64)
         for t, column in zip(types, columns, strict=True):
             fresh = fold_column(t, column, hashes)
             if column.null_count:
@@ -91,11 +103,14 @@ def digests(types: Sequence[Type], table: pyarrow.Table) -> pyarrow.Array:
             else:
                 hashes = fresh
         for start in range(0, len(columns), FLAGS):
-            hashes = of_long(null_flags(columns[start : start + FLAGS], table.num_rows), hashes)
-    return pyarrow.array(hashes.view(numpy.int64))
+            hashes = of_long(null_flags(columns[start : start + FLAGS], rows), hashes)
+    return hashes
 
 
-def null_flags(columns: Sequence[pyarrow.Array], rows: int) -> Hashes:
+def null_flags(columns: Sequence[pyarrow.Array], rows: int) -> Hashes | None:
+    """Returns for each row a number that says which columns are NULL; None if it is 0 for all."""
+    if not any(c.null_count for c in columns):
+        return None
     flags = numpy.zeros(rows, numpy.uint64)
     for i, column in enumerate(columns):
         if column.null_count:
@@ -176,11 +191,17 @@ def of_bytes(column: pyarrow.Array, seeds: Hashes, encode: Callable[[Any], bytes
     return numpy.array(found, numpy.uint64)
 
 
-def of_long(values: Hashes, seeds: Hashes) -> Hashes:
-    """XXH64 of eight bytes."""
-    hashes = seeds + P5 + numpy.uint64(8)
-    hashes ^= rotate(values * P2, 31) * P1
-    return avalanche(rotate(hashes, 27) * P1 + P4)
+def of_long(values: Hashes | None, seeds: Hashes) -> Hashes:
+    """XXH64 of eight bytes; of no values that of zeros."""
+    hashes = seeds + EIGHT
+    if values is not None:
+        mixed = rotate(values * P2, 31)
+        mixed *= P1
+        hashes ^= mixed
+    hashes = rotate(hashes, 27)
+    hashes *= P1
+    hashes += P4
+    return avalanche(hashes)
 
 
 def of_int(values: Hashes, seeds: Hashes) -> Hashes:
@@ -191,10 +212,16 @@ def of_int(values: Hashes, seeds: Hashes) -> Hashes:
 
 
 def rotate(values: Hashes, bits: int) -> Hashes:
-    return (values << numpy.uint64(bits)) | (values >> numpy.uint64(64 - bits))
+    result = values << numpy.uint64(bits)
+    result |= values >> numpy.uint64(64 - bits)
+    return result
 
 
 def avalanche(hashes: Hashes) -> Hashes:
-    hashes = (hashes ^ (hashes >> numpy.uint64(33))) * P2
-    hashes = (hashes ^ (hashes >> numpy.uint64(29))) * P3
-    return hashes ^ (hashes >> numpy.uint64(32))
+    """Mixes hashes in place."""
+    hashes ^= hashes >> numpy.uint64(33)
+    hashes *= P2
+    hashes ^= hashes >> numpy.uint64(29)
+    hashes *= P3
+    hashes ^= hashes >> numpy.uint64(32)
+    return hashes

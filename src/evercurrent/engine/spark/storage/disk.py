@@ -73,7 +73,7 @@ class Disk:
 
     @contextmanager
     def name_errors(self, operation: str, path: Path) -> Iterator[None]:
-        """LoopRules an error of the operating system into one that names the file."""
+        """Turns an error of the operating system into one that names the file."""
         try:
             self.call(operation, path)
             yield

@@ -24,6 +24,7 @@ from pyspark.sql.types import StructField, StructType
 
 from evercurrent.data.types import Float, Type
 from evercurrent.delta.program import WEIGHT, Accumulator, State
+from evercurrent.engine.spark.storage.digests import H
 from evercurrent.engine.spark.storage.store_names import StoreName, bag_store, state_store
 from evercurrent.engine.spark.translate.types import WEIGHT_TYPE, find_sum_type, spark_type
 from evercurrent.term.nodes import Column
@@ -162,9 +163,20 @@ def encodings_of(schema: pyarrow.Schema) -> dict[str, Any]:
     """
     if any(pyarrow.types.is_nested(f.type) for f in schema):
         return {}
-    packed = {f.name: "DELTA_BINARY_PACKED" for f in schema if is_packed(f.type)}
-    others = [f.name for f in schema if f.name not in packed and not pyarrow.types.is_boolean(f.type)]
-    return {"use_dictionary": others, "column_encoding": packed or None}
+    packed = {f.name: "DELTA_BINARY_PACKED" for f in schema if is_packed(f.type) and f.name != H}
+    coded = [f.name for f in schema if not is_packed(f.type) and not pyarrow.types.is_boolean(f.type)]
+    return {"use_dictionary": coded, "column_encoding": packed or None}
+
+
+def compressions_of(schema: pyarrow.Schema) -> str | dict[str, str]:
+    """How the columns of a file are compressed: digests are as good as random.
+
+    >>> compressions_of(pyarrow.schema([("c0", pyarrow.string()), ("h", pyarrow.int64())]))
+    {'c0': 'zstd', 'h': 'none'}
+    """
+    if H not in schema.names or any(pyarrow.types.is_nested(f.type) for f in schema):
+        return "zstd"
+    return {f.name: "none" if f.name == H else "zstd" for f in schema}
 
 
 def is_packed(kind: pyarrow.DataType) -> bool:

@@ -36,11 +36,11 @@ import pyarrow
 import pyarrow.parquet
 
 from evercurrent.data.types import Type
-from evercurrent.engine.spark.storage import checksums, mapped_copy
+from evercurrent.engine.spark.storage import checksums, mapped_copy, sort_order
 from evercurrent.engine.spark.storage.checksums import Checked, block_sums, digest, write_sums
 from evercurrent.engine.spark.storage.digests import H, digests
 from evercurrent.engine.spark.storage.disk import DISK, UNFINISHED, Disk, MissingFileError
-from evercurrent.engine.spark.storage.file_schema import encodings_of
+from evercurrent.engine.spark.storage.file_schema import compressions_of, encodings_of
 from evercurrent.engine.spark.storage.lookup import Footer, Origins, may_hold
 from evercurrent.engine.spark.storage.places import locate
 from evercurrent.engine.spark.storage.sort_order import KeyRange, footer_range, range_of, ranges_of_json
@@ -194,9 +194,7 @@ class Folder:
 
     def arrange(self, store: StoreName, table: pyarrow.Table) -> pyarrow.Table:
         """Rows as the files of a store have them: sorted, with digests."""
-        order = self.orders.get(store, ())
-        if order:
-            table = table.sort_by([(name, "ascending") for name in order])
+        table = sort_order.sort_rows(table, self.orders.get(store, ()))
         types = self.digested.get(store)
         if types is not None and H not in table.column_names:
             table = table.append_column(H, digests(types, table))
@@ -210,7 +208,7 @@ class Folder:
         relative = self.fresh(store) + ".parquet"
         path, sink = self.path(relative), pyarrow.BufferOutputStream()
         own = encodings_of(table.schema) if table.num_rows > SMALL_FILE_ROWS else {}
-        own |= {"row_group_size": ROW_GROUP, "compression": "zstd"}
+        own |= {"row_group_size": ROW_GROUP, "compression": compressions_of(table.schema)}
         pyarrow.parquet.write_table(table, sink, store_schema=False, **own)
         data = sink.getvalue()
         sums = block_sums(data)

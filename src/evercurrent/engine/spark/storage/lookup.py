@@ -25,9 +25,9 @@ import pyarrow.compute
 import pyarrow.parquet
 
 from evercurrent.engine.spark.storage.checksums import Checked
-from evercurrent.engine.spark.storage.mapped_copy import Copy, Places, expand_ranges, numbers
+from evercurrent.engine.spark.storage.mapped_copy import Copy, Places, numbers
 from evercurrent.engine.spark.storage.wanted import Wanted as Wanted  # noqa: PLC0414 -- its readers find it here too
-from evercurrent.engine.spark.storage.wanted import rises
+from evercurrent.engine.spark.storage.wanted import expand_ranges, find_equal, rises
 
 AT_ONCE = 1024
 """The number of row groups that are read before rows that were not asked for are dropped."""
@@ -284,7 +284,7 @@ def places_of(column: pyarrow.ChunkedArray, wanted: Wanted) -> Places | None:
     keys = numbers(wanted.values.sort()) if wanted.numbers is None else wanted.numbers
     if values is None or keys is None or not rises(values):
         return None
-    return expand_ranges(numpy.searchsorted(values, keys, "left"), numpy.searchsorted(values, keys, "right"))
+    return expand_ranges(*find_equal(values, keys))
 
 
 class Span(NamedTuple):

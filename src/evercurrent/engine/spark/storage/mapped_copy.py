@@ -48,6 +48,7 @@ from evercurrent.engine.spark.storage.checksums import (
 from evercurrent.engine.spark.storage.disk import DISK, DamageError, Disk
 from evercurrent.engine.spark.storage.disk import UNFINISHED as DRAFT
 from evercurrent.engine.spark.storage.sort_order import find_rising
+from evercurrent.engine.spark.storage.wanted import expand_ranges, find_equal
 from evercurrent.engine.spark.translate.arrow_columns import UNITS, view_as
 
 SUFFIX = ".map"
@@ -303,8 +304,9 @@ class Copy:
         A search for k in a rising column ends at p with column[p - 1] < k <= column[p]. If these two are as they were written,
         p is right, whatever the search has seen on the way.
         """
-        places = numpy.concatenate([numpy.concatenate([f - 1, f]) for f in found])
-        self.require(name, places[(places >= 0) & (places < self.rows)])
+        for places in found:  # each of them sorted
+            self.require(name, places[places > 0] - 1)
+            self.require(name, places[places < self.rows])
 
     @property
     def rows(self) -> int:
@@ -326,7 +328,7 @@ class Copy:
         """Where the values are in the column by which the rows are sorted; None if that is not known by searching."""
         assert self.sorted is not None
         kind = self.kinds.field(self.sorted).type
-        wanted = values.cast(kind).unique().sort()
+        wanted = sort_distinct(values.cast(kind))
         column, packing = self.batch.column(self.sorted), self.packings[self.sorted]
         if packing.base is None:
             if not (pyarrow.types.is_string(kind) or pyarrow.types.is_binary(kind)):
@@ -344,7 +346,7 @@ class Copy:
             most = 2 ** (8 * stored.dtype.itemsize) - 1
             asked = asked[(asked >= packing.base) & (asked <= packing.base + most)] - packing.base
         asked = asked.astype(stored.dtype)
-        left, right = numpy.searchsorted(stored, asked, "left"), numpy.searchsorted(stored, asked, "right")
+        left, right = find_equal(stored, asked)
         self.require_around(self.sorted, left, right)
         return expand_ranges(left, right)
 
@@ -382,14 +384,9 @@ class Seen:
         return value if self.base is None else value + self.base
 
 
-def expand_ranges(begin: Places, end: Places) -> Places:
-    """All places of ranges.
-
-    >>> expand_ranges(numpy.array([2, 7, 9]), numpy.array([4, 7, 10])).tolist()
-    [2, 3, 9]
-    """
-    count = end - begin
-    there = count > 0
-    begin, count = begin[there], count[there]
-    before = numpy.cumsum(count) - count
-    return numpy.repeat(begin - before, count) + numpy.arange(int(count.sum()))
+def sort_distinct(values: pyarrow.Array) -> pyarrow.Array:
+    """Returns each value once, sorted; values that are so already as they are."""
+    found = None if values.null_count else numbers(values)
+    if found is not None and bool((found[1:] > found[:-1]).all()):
+        return values
+    return values.unique().sort()

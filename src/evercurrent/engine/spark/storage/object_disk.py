@@ -171,7 +171,10 @@ class ObjectDisk(Disk):
         return [p.rstrip("/").rsplit("/", 1)[-1] for p in paths]
 
     def names_after(self, folder: Path, name: str) -> list[str]:
-        """A request for each thousand names; digits come before letters, so the first name with a letter ends it."""
+        """A request for each thousand names; digits come before letters, so the first name with a letter ends it.
+
+        Not every server that speaks Azure's protocol knows where to start: what comes before is left out here too.
+        """
         key = self.key(folder)
         found: list[str] = []
         with self.name_errors("listed", folder):
@@ -181,7 +184,8 @@ class ObjectDisk(Disk):
                     rest = o["path"].removeprefix(key).lstrip("/")
                     if not rest[:1].isdigit():
                         return found
-                    found.append(rest)
+                    if rest > name:
+                        found.append(rest)
         return found
 
     def tree(self, folder: Path) -> Iterator[Found]:

@@ -22,6 +22,7 @@ from pyspark.sql.types import StructType
 from evercurrent.engine.spark.doors.door import door_of
 from evercurrent.engine.spark.storage.checksums import damage_error, file_digest
 from evercurrent.engine.spark.storage.disk import Disk, Reach
+from evercurrent.engine.spark.translate.intervals import number_months, restore_months, schema_in_numbers
 from evercurrent.engine.spark.translate.types import arrow_schema
 
 WRITTEN = "name string, rows bigint, size bigint, digest string"
@@ -63,7 +64,7 @@ def read_parts(session: SparkSession, reach: Reach, parts: Sequence[Part], schem
                         yield conform(rows, target)
 
     listed = door_of(session).one_task_each([tuple(p) for p in parts], "path string, digest string")
-    return listed.mapInArrow(read, schema)
+    return restore_months(listed.mapInArrow(read, schema_in_numbers(schema)), schema)
 
 
 def read_checked(disk: Disk, path: str, digest: str | None) -> bytes:
@@ -121,5 +122,5 @@ def write_parts(frame: DataFrame, reach: Reach, folder: str, group_rows: int) ->
         if writer is not None:
             yield finish()
 
-    found = frame.mapInArrow(write, WRITTEN).collect()
+    found = number_months(frame).mapInArrow(write, WRITTEN).collect()
     return sorted(Written(*row) for row in found)

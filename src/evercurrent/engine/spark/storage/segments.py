@@ -33,6 +33,7 @@ from evercurrent.engine.spark.storage.files import SCANNED_GROUP, Folder, Segmen
 from evercurrent.engine.spark.storage.hadoop.frames import write_sealed
 from evercurrent.engine.spark.storage.remote_frames import Part, read_parts, write_parts
 from evercurrent.engine.spark.storage.store_names import StoreName, is_unsorted, scratch_store
+from evercurrent.engine.spark.translate.intervals import number_months
 from evercurrent.engine.spark.translate.types import arrow_schema
 from evercurrent.errors import StorageError
 
@@ -270,8 +271,8 @@ class JobContext:
         names = list(frames)
         if len(names) == 1:
             frame = frames[names[0]]
-            return {names[0]: frame.toArrow().cast(arrow_schema(frame.schema))}
-        whole = union_of(list(frames.values())).toArrow()
+            return {names[0]: number_months(frame).toArrow().cast(arrow_schema(frame.schema))}
+        whole = union_of([number_months(f) for f in frames.values()]).toArrow()
         result = {}
         for i, name in enumerate(names):
             rows = whole.filter(pyarrow.compute.equal(whole.column(TAG), i))

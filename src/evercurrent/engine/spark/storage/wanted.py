@@ -67,8 +67,10 @@ class Wanted:
         """The values of a column."""
         if pyarrow.types.is_integer(found.type):
             whole = found.combine_chunks()
-            if ascends(whole):
-                return Wanted(column, whole, False)
+            if not whole.null_count and rises(values := whole.to_numpy(zero_copy_only=False)):
+                first = numpy.ones(len(values), bool)
+                first[1:] = values[1:] != values[:-1]
+                return Wanted(column, whole if first.all() else whole.filter(pyarrow.array(first)), False)
         values = found.unique()
         return Wanted(column, values, values.null_count > 0)
 
@@ -82,13 +84,34 @@ def rises(values: Any) -> bool:
     return bool((values[:-1] <= values[1:]).all())
 
 
-def ascends(column: pyarrow.Array) -> bool:
-    """Whether a column is one of integers, each larger than the one before, none of them NULL.
+def find_equal(rising: Any, keys: Any) -> tuple[Any, Any]:
+    """Returns for each of some sorted keys the place of the first value that is not smaller, and of the first that is larger.
 
-    >>> ascends(pyarrow.array([1, 2, 5])), ascends(pyarrow.array([1, 1])), ascends(pyarrow.array(["a"]))
-    (True, False, False)
+    >>> begin, end = find_equal(numpy.array([1, 3, 3, 7]), numpy.array([0, 3, 7, 9]))
+    >>> begin.tolist(), end.tolist()
+    ([0, 1, 3, 4], [0, 3, 4, 4])
     """
-    if column.null_count or not pyarrow.types.is_integer(column.type):
-        return False
-    values = column.to_numpy(zero_copy_only=False)
-    return bool((values[:-1] < values[1:]).all())
+    begin = numpy.searchsorted(rising, keys, "left")
+    there = begin < len(rising)
+    there[there] = rising[begin[there]] == keys[there]
+    end = begin + there
+    again = there & (end < len(rising))
+    again[again] = rising[end[again]] == keys[again]  # more than one value is the key
+    if again.any():
+        end[again] = numpy.searchsorted(rising, keys[again], "right")
+    return begin, end
+
+
+def expand_ranges(begin: Any, end: Any) -> Any:
+    """All places of ranges.
+
+    >>> expand_ranges(numpy.array([2, 7, 9]), numpy.array([4, 7, 10])).tolist()
+    [2, 3, 9]
+    """
+    count = end - begin
+    there = count > 0
+    begin, count = begin[there], count[there]
+    if not len(count) or int(count.max()) == 1:
+        return begin
+    before = numpy.cumsum(count) - count
+    return numpy.repeat(begin - before, count) + numpy.arange(int(count.sum()))

@@ -24,10 +24,11 @@ from evercurrent.data.zset import Row
 from evercurrent.engine.spark.storage.entry_reader import EntryReader, consolidate_tables, plain_keys
 from evercurrent.engine.spark.storage.file_schema import is_added
 from evercurrent.engine.spark.storage.files import EMPTY, Segment
+from evercurrent.engine.spark.storage.sort_order import sort_rows
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import join_segments
 from evercurrent.engine.spark.tasks.access import Access
-from evercurrent.engine.spark.tasks.pieces import Key, Piece, in_range, rises, sort_table
+from evercurrent.engine.spark.tasks.pieces import Key, Piece, in_range, rises
 from evercurrent.engine.spark.tasks.runner import Runner
 from evercurrent.engine.spark.translate.arrow_columns import arrow_to_rows, rows_to_arrow
 from evercurrent.engine.spark.translate.types import arrow_schema
@@ -109,7 +110,7 @@ def merge_range(
         return EMPTY
     if target.distinct or not order or not plain_keys(target.schema):
         return reader.folder.write(target.store, add_up(target, tables))
-    table = sort_table(pyarrow.concat_tables(tables), order)
+    table = sort_rows(pyarrow.concat_tables(tables), order)
     return reader.folder.write(
         target.store, without_zeros(table) if rises(table, order) else add_up(target, [table])
     )

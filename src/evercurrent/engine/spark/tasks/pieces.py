@@ -13,14 +13,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy
 import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
 from evercurrent.engine.spark.storage.checksums import block_sums, digest, write_sums
 from evercurrent.engine.spark.storage.entry_reader import EntryReader
+from evercurrent.engine.spark.storage.file_schema import encodings_of, is_packed
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.lookup import Footer
+from evercurrent.engine.spark.storage.sort_order import sort_rows
 from evercurrent.engine.spark.storage.store_names import StoreName
 
 PIECE_GROUP = 65_536
@@ -103,13 +106,12 @@ def write_piece(reader: EntryReader, store: StoreName, table: pyarrow.Table) -> 
         return None
     folder = reader.folder
     order = folder.orders.get(store, ())
-    if order:
-        table = sort_table(table, order)
+    table = sort_rows(table, order)
     relative = folder.fresh(store) + ".parquet"
     path = folder.path(relative)
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(
-        table, sink, row_group_size=PIECE_GROUP, compression="lz4", use_dictionary=False, store_schema=False
+        table, sink, row_group_size=PIECE_GROUP, store_schema=False, **encodings_of_piece(table.schema)
     )
     data = sink.getvalue()
     sums = block_sums(data)
@@ -118,6 +120,19 @@ def write_piece(reader: EntryReader, store: StoreName, table: pyarrow.Table) -> 
     write_sums(path, sums, data.size, folder.disk)
     folder.expect(store, relative, digest(sums, data.size))
     return Piece(store, relative, table.num_rows, data.size, order, sample_of(table, order))
+
+
+def encodings_of_piece(schema: pyarrow.Schema) -> dict[str, Any]:
+    """How the columns of a piece are written: integers as differences, which take half the time that lz4 takes, the others as they are.
+
+    >>> encodings_of_piece(pyarrow.schema([("c0", pyarrow.int64()), ("c1", pyarrow.string())]))["compression"]
+    {'c0': 'none', 'c1': 'lz4'}
+    """
+    own = encodings_of(schema)
+    if not own:
+        return {"compression": "lz4", "use_dictionary": False}
+    plain = {f.name: "none" if is_packed(f.type) else "lz4" for f in schema}
+    return {"compression": plain, "use_dictionary": False, "column_encoding": own["column_encoding"]}
 
 
 def pieces_of(reader: EntryReader, store: StoreName, segment: Segment, order: tuple[str, ...]) -> list[Piece]:
@@ -130,11 +145,6 @@ def pieces_of(reader: EntryReader, store: StoreName, segment: Segment, order: tu
         size = segment.bytes // len(segment.files)
         result.append(Piece(store, file, footer.metadata.num_rows, size, segment.order, sample))
     return result
-
-
-def sort_table(table: pyarrow.Table, order: Sequence[str]) -> pyarrow.Table:
-    """Rows in an order, NULLs last."""
-    return table.sort_by([(name, "ascending") for name in order])
 
 
 def rises(table: pyarrow.Table, key: Sequence[str]) -> bool:
@@ -207,12 +217,33 @@ def in_range(
         with footer.open_file() as opened:
             table = opened.read_row_groups(groups, columns=schema.names).select(schema.names).cast(schema)
         reader.read_bytes += sum(footer.metadata.row_group(g).total_byte_size for g in groups)
-        if low is not None:
-            table = table.filter(pyarrow.compute.invert(below(table, order, low)))
-        if high is not None:
-            table = table.filter(below(table, order, high))
+        table = cut(table, order, low, high)
         if table.num_rows:
             yield table
+
+
+def cut(table: pyarrow.Table, order: Sequence[str], low: Key | None, high: Key | None) -> pyarrow.Table:
+    """The rows from a key on, up to another one; where they are sorted by one column of integers, a part that is not copied.
+
+    >>> cut(pyarrow.table({"a": [1, 2, 2, 3]}), ["a"], (2,), (3,)).to_pydict()
+    {'a': [2, 2]}
+    """
+    bounds = [b for b in (low, high) if b is not None]
+    if not bounds:
+        return table
+    first = table.column(order[0])
+    if pyarrow.types.is_integer(first.type) and not first.null_count and all(len(b) == 1 for b in bounds):
+        values = first.to_numpy()
+        if bool((values[1:] >= values[:-1]).all()):
+            begin, end = (
+                open_end if b is None or b[0] is None else int(numpy.searchsorted(values, b[0]))
+                for b, open_end in ((low, 0), (high, len(values)))
+            )
+            begin = len(values) if low is not None and low[0] is None else begin
+            return table.slice(begin, max(0, end - begin))
+    if low is not None:
+        table = table.filter(pyarrow.compute.invert(below(table, order, low)))
+    return table if high is None else table.filter(below(table, order, high))
 
 
 def meets(footer: Footer, group: int, order: Sequence[str], low: Key | None, high: Key | None) -> bool:

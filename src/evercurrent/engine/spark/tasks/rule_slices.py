@@ -32,6 +32,8 @@ from evercurrent.engine.spark.translate.arrow_columns import arrow_to_rows, rows
 from evercurrent.engine.spark.translate.types import arrow_schema
 from evercurrent.term.nodes import Column
 
+LOOP_ROWS = 250_000
+"""The most rows that become Python values at once."""
 FEWEST = 1_000
 """A slice of fewer rows is not halved again: what it finds is held, however much it is."""
 
@@ -119,7 +121,8 @@ class SliceRunner:
             except Unfit as problem:
                 if not self.wave.loops:
                     raise Unserved(str(problem)) from None
-        yield from self.over_rows(rule, rows, names)
+        for begin in range(0, rows.num_rows, LOOP_ROWS):
+            yield from self.over_rows(rule, rows.slice(begin, LOOP_ROWS), names)
 
     def over_columns(self, rule: Rule, rows: pyarrow.Table, names: list[str]) -> Tables:
         target = self.wave.columns.get(rule.into, ())

@@ -47,6 +47,10 @@ from evercurrent.term.nodes import Column
 
 SLICE_ROWS = 250_000
 """The number of rows of a delta that one task takes, roughly."""
+WIDER = 4
+"""Rules that run over columns take slices of so many times that number: what rows have in common is added up before it is written,"""
+WIDER_BYTES = 32 << 20
+"""if their files have at most this number of bytes."""
 OPEN_PIECES = 32
 """More pieces of a state than this are merged before rules look them up."""
 
@@ -165,7 +169,7 @@ class TaskTransaction:
         wave.stores = self.present(wave.looked_up)
         sent = wave.trim()
         rows = sum(s.rows for s in deltas.values())
-        tasks = [Task(n, part) for n, s in deltas.items() for part in self.slices([s], rows)]
+        tasks = [Task(n, part) for n, s in deltas.items() for part in self.slices([s], rows, self.widen(s))]
         segments = [*deltas.values(), *(x for s in sent.stores.values() for x in s.segments)]
         targets = [t for name in wave.targets for t in self.stores_of(name)]
         for made in self.run(partial(run_slice, sent), tasks, segments, targets, rows):
@@ -288,8 +292,16 @@ class TaskTransaction:
 
     # --- where ---------------------------------------------------------------------------------------------
 
-    def slices(self, segments: Iterable[Segment], rows: int) -> list[Any]:
-        each = min(self.slice_rows, ceil(rows / self.runner.cores)) if rows > self.here_rows else max(rows, 1)
+    def widen(self, segment: Segment) -> int:
+        """How many slices of the usual number of rows one task takes at once."""
+        if not self.columnar or not segment.rows:
+            return 1
+        size = max(1, segment.bytes * self.slice_rows // segment.rows)
+        return max(1, min(WIDER, WIDER_BYTES // size))
+
+    def slices(self, segments: Iterable[Segment], rows: int, wide: int = 1) -> list[Any]:
+        most = self.slice_rows * wide
+        each = min(most, ceil(rows / self.runner.cores)) if rows > self.here_rows else max(rows, 1)
         return slices(self.reader, list(segments), max(1, each))
 
     def run(

@@ -94,7 +94,8 @@ def add_up(keys: Sequence[Vector], totals: Sequence[Ints], size: int) -> tuple[l
         return list(keys), list(totals)
     ids: Any = numpy.zeros(size, numpy.int64)
     if keys:
-        ids, _ = Index(len(keys) + 1).insert(words_of(keys, True))
+        missing = any(k.valid is not None for k in keys)
+        ids, _ = Index(len(keys) + missing).insert(words_of(keys, missing))
     number = int(ids.max()) + 1
     sums = []
     for t in totals:
