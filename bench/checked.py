@@ -51,9 +51,9 @@ def arrow(ids: range, **more: list[Any]) -> Any:
 def ways(db: ec.Database, n: int) -> dict[str, Callable[[], object]]:
     """What is measured: each handles n rows, those of its own ids."""
     orders, feed = db.table("orders"), db.feed("orders")
-    ids = [range(k * n, (k + 1) * n) for k in range(7)]
+    ids = [range(k * n, (k + 1) * n) for k in range(8)]
     rows = [[(i, i % CUSTOMERS, PRICE) for i in part] for part in ids]
-    inserted = arrow(ids[3])
+    inserted = arrow(ids[7])
     changes = arrow(ids[4], _change_type=["insert"] * n)
     frame = arrow(ids[5], _change_type=["insert"] * n).to_pandas()
     inside = [(i, i % CUSTOMERS, 950) for i in ids[6]]
@@ -62,12 +62,17 @@ def ways(db: ec.Database, n: int) -> dict[str, Callable[[], object]]:
         for one in what:
             change(one)
 
+    def block(row: Any) -> None:
+        with db.transaction():
+            orders.insert(row)
+
     def together() -> None:
         with db.transaction():
             each(orders.insert, rows[1])
 
     return {
         "insert, a transaction each": lambda: each(orders.insert, rows[0]),
+        "insert, a `with` block each": lambda: each(block, rows[3]),
         "insert, one transaction": together,
         "insert a list": lambda: orders.insert(rows[2]),
         "insert an Arrow table": lambda: orders.insert(inserted),
@@ -102,4 +107,9 @@ def run(quick: bool) -> Result:
         check(db)
     table = Table(f"checked changes, {n:,} rows each", ["way", "microseconds per row"])
     table.rows = [[name, min(costs)] for name, costs in found.items()]
+    table.notes.append(
+        "In turns with the code before, where reading the row, taking the lock, the checks and the views were calls of their "
+        "own, 2,000 rows each, least of three runs on one busy machine: insert 6.9 (before 10.9), a `with` block 25.4 (54.8), "
+        "update 9.8 (15.1), delete 4.6 (11.4)."
+    )
     return Result("checked", ABOUT, [table], machine(), quick)

@@ -14,33 +14,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evercurrent.data.collections import UNDEFINED, Bag, Set
-from evercurrent.data.representation import Record
-from evercurrent.database import Database, connect
-from evercurrent.errors import (
-    ConflictError,
-    ConstraintError,
-    CostWarning,
-    EvaluationError,
-    EvercurrentError,
-    InternalError,
-    LimitError,
-    QueryError,
-    QuotedNameWarning,
-    SizeError,
-    StorageError,
-    TransactionError,
-    UnsupportedError,
-)
-from evercurrent.rows.results import Result
-from evercurrent.rows.subscriptions import Change, SubscriberWarning, Subscription
-from evercurrent.session.feed import Feed
-from evercurrent.session.stats import Stats
-from evercurrent.session.transactions import Transaction
-from evercurrent.statements.handles import Table, View
-from evercurrent.statements.report import Report
-
 if TYPE_CHECKING:
+    from evercurrent.data.collections import UNDEFINED, Bag, Set
+    from evercurrent.data.representation import Record
+    from evercurrent.database import Database, connect
+    from evercurrent.errors import (
+        ConflictError,
+        ConstraintError,
+        CostWarning,
+        EvaluationError,
+        EvercurrentError,
+        InternalError,
+        LimitError,
+        QueryError,
+        QuotedNameWarning,
+        SizeError,
+        StorageError,
+        TransactionError,
+        UnsupportedError,
+    )
     from evercurrent.frontend.python.core import AnyQuery
     from evercurrent.frontend.python.expressions import call, is_none, isin, length, row, text, when
     from evercurrent.frontend.python.grouping import Rows
@@ -56,41 +48,77 @@ if TYPE_CHECKING:
     from evercurrent.objects.model.handles import Object
     from evercurrent.python_views.owner import TableOf
     from evercurrent.rows.awaiting import ChangeStream
+    from evercurrent.rows.results import Result
+    from evercurrent.rows.subscriptions import Change, SubscriberWarning, Subscription
+    from evercurrent.session.feed import Feed
+    from evercurrent.session.stats import Stats
+    from evercurrent.session.transactions import Transaction
+    from evercurrent.statements.handles import Table, View
     from evercurrent.statements.live_views import LiveView
     from evercurrent.statements.protocol import AnyDatabase
+    from evercurrent.statements.report import Report
     from evercurrent.warehouse.maintenance.called_functions import MissingFunctionWarning
 
 __version__ = "0.1.0"
 
-# Found when they are first used: the compiler is not imported with the package.
-_PYTHON = {
+# Found when they are first used: a task of Spark imports modules of this package, and neither the compiler nor a database.
+_PLACES = {
     "AnyDatabase": "statements.protocol",
-    "ChangeStream": "rows.awaiting",
-    "Entity": "objects.classes.entities",
-    "Extent": "objects.extents",
-    "Inverse": "objects.classes.entities",
-    "Object": "objects.model.handles",
-    "empty": "objects.classes.entities",
-    "operation": "objects.classes.entities",
     "AnyQuery": "frontend.python.core",
+    "Bag": "data.collections",
+    "Change": "rows.subscriptions",
+    "ChangeStream": "rows.awaiting",
+    "ConflictError": "errors",
+    "ConstraintError": "errors",
+    "CostWarning": "errors",
+    "Database": "database",
+    "Entity": "objects.classes.entities",
+    "EvaluationError": "errors",
+    "EvercurrentError": "errors",
+    "Extent": "objects.extents",
+    "Feed": "session.feed",
     "Grouped": "frontend.python.query",
+    "InternalError": "errors",
+    "Inverse": "objects.classes.entities",
     "Joined": "frontend.python.joined",
     "Joined3": "frontend.python.joined",
     "JoinedMany": "frontend.python.joined",
+    "LimitError": "errors",
     "LiveView": "statements.live_views",
     "MissingFunctionWarning": "warehouse.maintenance.called_functions",
     "Monoid": "frontend.python.monoids",
+    "Object": "objects.model.handles",
     "Query": "frontend.python.query",
+    "QueryError": "errors",
+    "QuotedNameWarning": "errors",
+    "Record": "data.representation",
+    "Report": "statements.report",
+    "Result": "rows.results",
     "Rows": "frontend.python.grouping",
+    "Set": "data.collections",
+    "SizeError": "errors",
+    "Stats": "session.stats",
+    "StorageError": "errors",
+    "SubscriberWarning": "rows.subscriptions",
+    "Subscription": "rows.subscriptions",
+    "Table": "statements.handles",
     "TableOf": "python_views.owner",
+    "Transaction": "session.transactions",
+    "TransactionError": "errors",
+    "UNDEFINED": "data.collections",
+    "UnsupportedError": "errors",
+    "View": "statements.handles",
     "asc": "frontend.python.ordering",
     "call": "frontend.python.expressions",
+    "connect": "database",
     "desc": "frontend.python.ordering",
+    "empty": "objects.classes.entities",
     "is_none": "frontend.python.expressions",
     "isin": "frontend.python.expressions",
     "length": "frontend.python.expressions",
     "monoid": "frontend.python.monoids",
     "opaque": "frontend.python.opaque",
+    "operation": "objects.classes.entities",
     "recursive": "frontend.python.recursion",
     "row": "frontend.python.expressions",
     "select": "frontend.python.selecting",
@@ -100,11 +128,11 @@ _PYTHON = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PYTHON:
+    if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found = getattr(import_module(f"{__name__}.{_PYTHON[name]}"), name)
+    found = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
     globals()[name] = found
     return found
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import evercurrent as ec
-from tests.fuzz.injection import Faults
+from tests.fuzz.injection import Faults, is_traced
 
 
 class Interrupted(BaseException):
@@ -23,7 +23,7 @@ class Interrupted(BaseException):
 
 @contextmanager
 def interrupt_at(line: int) -> Iterator[None]:
-    """Raise at the given line event in code of the package."""
+    """Raise at the given line event in code of the package, but not where Python ignores all errors."""
     left = line
 
     def local(frame: FrameType, event: str, arg: Any) -> Any:
@@ -35,7 +35,7 @@ def interrupt_at(line: int) -> Iterator[None]:
         return local
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:
-        return local if "evercurrent" in frame.f_code.co_filename else None
+        return local if is_traced(frame) else None
 
     sys.settrace(trace)
     try:

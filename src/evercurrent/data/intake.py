@@ -117,7 +117,7 @@ def _make_taker(t: Type) -> Callable[[Any], Any]:
         case Float():
             take = lambda v: _take_float(t, v)  # noqa: E731
         case Decimal():
-            take = _decimal_taker(t)
+            take = decimal_taker(t, lambda v: _take_decimal(t, v))
         case String():
             take = lambda v: _take_string(t, v)  # noqa: E731
         case Binary():
@@ -196,13 +196,13 @@ def _take_float(t: Float, v: Any) -> float:
     return canonical_float(f) if t.bits == 64 else float32(f)
 
 
-def _decimal_taker(t: Decimal) -> Callable[[Any], int]:
-    """Most decimals are finite and far from every limit: those are scaled and rounded at once."""
+def decimal_taker(t: Decimal, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Most decimals are finite and far from every limit: those are scaled and rounded at once; `otherwise` takes all others."""
     scale, most = t.scale, decimal.Decimal(10**t.precision - 1)
     least = -most
     scaleb, integral = WIDE.scaleb, WIDE.to_integral_value
 
-    def take(v: Any) -> int:
+    def take(v: Any) -> Any:
         if type(v) is decimal.Decimal:
             try:
                 scaled = scaleb(v, scale)
@@ -210,7 +210,7 @@ def _decimal_taker(t: Decimal) -> Callable[[Any], int]:
                     return int(integral(scaled))
             except ArithmeticError:
                 pass
-        return _take_decimal(t, v)
+        return otherwise(v)
 
     return take
 

@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from evercurrent.data.bounds import WIDE, decimal_fits, float32, integer_fits
-from evercurrent.data.intake import BadValue, Row, take_in, taker
+from evercurrent.data.intake import BadValue, Row, decimal_taker, take_in, taker
 from evercurrent.data.order import compare, sort_key
 from evercurrent.data.representation import NAN, FrozenMap, Record, canonical_float
 from evercurrent.data.types import (
@@ -121,15 +121,25 @@ def reader(types: Sequence[Type]) -> Callable[[Iterable[Sequence[Any]]], list[Ro
 
     Values that already are what the type wants, the usual case, are only checked, in line.
     """
+    parts, names = reading_parts(types)
+    return _row_function("read", parts, names, "def read(rows):\n    return [{row} for {fields} in rows]\n")
+
+
+def reading_parts(types: Sequence[Type]) -> tuple[list[str], dict[str, Any]]:
+    """For each type the expression that takes in the value in the local `v0`, `v1` and so on, and what these refer to."""
     names: dict[str, Any] = {}
     parts: list[str] = []
     for i, t in enumerate(types):
-        names[f"take{i}"] = take_at(i, taker(t))
+        take = names[f"take{i}"] = take_at(i, taker(t))
+        taken = f"v{i}"
         match t:
             case Integer(bits):
                 test = f"type(v{i}) is int and {-(1 << (bits - 1))} <= v{i} <= {(1 << (bits - 1)) - 1}"
             case Float(64):
-                test = f"type(v{i}) is float and v{i} == v{i}"
+                taken, test = f"v{i} + 0.0", f"type(v{i}) is float and v{i} == v{i}"  # 0.0 for -0.0
+            case Decimal():
+                names["decimal"], names[f"scale{i}"] = decimal.Decimal, decimal_taker(t, take)
+                taken, test = f"scale{i}(v{i})", f"type(v{i}) is decimal"
             case Boolean():
                 test = f"v{i} is True or v{i} is False"
             case String(None):
@@ -147,9 +157,8 @@ def reader(types: Sequence[Type]) -> Callable[[Iterable[Sequence[Any]]], list[Ro
                 test = f"type(v{i}) is datetime and v{i}.tzinfo is None"
             case _:
                 test = ""
-        taken = f"v{i} + 0.0" if isinstance(t, Float) else f"v{i}"  # 0.0 for -0.0
         parts.append(f"{taken} if {test} else take{i}(v{i})" if test else f"take{i}(v{i})")
-    return _row_function("read", parts, names, "def read(rows):\n    return [{row} for {fields} in rows]\n")
+    return parts, names
 
 
 def writer(types: Sequence[Type]) -> Callable[[Row], Row]:

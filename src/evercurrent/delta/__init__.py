@@ -3,6 +3,7 @@
 aggregates   an aggregate as accumulators that add up and a term that reads them
 analyses     analyses of programs: deferral, dropped counts, levels, loops, fills
 analysis     what the rules of a feed need to know about its block
+attributes   attributes of which changes may wait, for hybrid views
 blocks       joins of relations in normal form: what addition can maintain
 bounds       amounts of integers and floats as polynomials, and what makes that right
 combine      blocks made of blocks

@@ -20,6 +20,7 @@ from typing import assert_never
 from evercurrent.algebra.nodes import Plan, columns
 from evercurrent.catalog.catalog import Knowledge
 from evercurrent.delta.analysis import analyse
+from evercurrent.delta.attributes import let_attributes_wait
 from evercurrent.delta.blocks import Block
 from evercurrent.delta.bounds import Bounds
 from evercurrent.delta.combine import is_bare
@@ -27,7 +28,15 @@ from evercurrent.delta.definitions import Feed, FixpointOf, KeyedOf, SumOf, Tabl
 from evercurrent.delta.derive import Derived, rules_for
 from evercurrent.delta.graph import Graph
 from evercurrent.delta.identities import by_identities, pays
-from evercurrent.delta.memory import DerivedRules, Memory, Recording, ViewParts, record_view, tables_of
+from evercurrent.delta.memory import (
+    DerivedRules,
+    Memory,
+    Options,
+    Recording,
+    ViewParts,
+    record_view,
+    tables_of,
+)
 from evercurrent.delta.program import (
     WEIGHT,
     Bound,
@@ -59,6 +68,7 @@ def compile_views(
     least_fan_out: int = 3,
     identities: Collection[str] = (),
     planted: Collection[str] = (),
+    hybrid: Collection[str] = (),
     changing: Collection[tuple[str, str]] = (),
     unread: Collection[str] = (),
     lent: Collection[str] = (),
@@ -77,16 +87,15 @@ def compile_views(
     (see `lookups`), where `levels` do not say it for a view; with `statistics`, whether a map pays decides, and whether it is
     one of the `kept_maps`, which were chosen before. `identities` are views whose joins are kept as the identities that
     contribute to each row (see `identities`), `planted` are views of which none is; for the others it is done where it pays. Of
-    `unread` views only the changes are wanted. The rows of `lent` tables can be read by their keys where they are. With
+    `hybrid` views, changes of attributes may wait (see `attributes`). Of `unread` views only the changes are wanted. The rows of `lent` tables can be read by their keys where they are. With
     `ordered`, sums over ranges are kept for joins by inequalities (see `ranges`). With `bounded`, amounts of integers and floats
     are taken apart under bounds that the engine checks (see `bounds`), but for the amounts named in `unbounded`.
 
     What `memory` holds of an earlier compilation is taken over where it fits; afterwards it holds what this one has found.
     """
-    graph = Graph(knowledge)
-    memory = Memory() if memory is None else memory
+    graph, memory = Graph(knowledge), Memory() if memory is None else memory
     wanted = dict.fromkeys(planted, False) | dict.fromkeys(identities, True)
-    options = {name: (wanted.get(name), name not in unread) for name in plans}
+    options = {n: (wanted.get(n), n not in unread, n in hybrid) for n in plans}
     of_definition = add_views(graph, plans, options, levels, memory)
     tables = {d.name for d in graph.definitions.values() if isinstance(d, TableOf) and d.rows is None}
     states = States(
@@ -115,10 +124,6 @@ def compile_views(
 def require_maintainable(plan: Plan, knowledge: Knowledge) -> None:
     """Raises `UnsupportedError` if no program can maintain the plan."""
     view_relation(Graph(knowledge), plan, None)
-
-
-Options = tuple[bool | None, bool]
-"""Whether the joins of a view are kept as identities, and whether its rows are kept."""
 
 
 def add_views(
@@ -150,11 +155,15 @@ def add_view(graph: Graph, name: str, plan: Plan, options: Options, memory: Memo
     return record_view(graph, name, plan, options)
 
 
-def view_relation(graph: Graph, plan: Plan, identities: bool | None, kept: bool = True) -> str:
+def view_relation(
+    graph: Graph, plan: Plan, identities: bool | None, kept: bool = True, hybrid: bool = False
+) -> str:
     """The relation that a view is: a keyed or another view's relation as it is, or a sum of blocks, kept if it is read."""
     blocks: list[Block] = graph.blocks(plan)
     if identities is not False:
         blocks = [(by_identities(graph, b) if identities or pays(graph, b) else None) or b for b in blocks]
+    if hybrid:
+        blocks = [let_attributes_wait(graph, b) for b in blocks]
     if len(blocks) == 1 and is_bare(blocks[0]):
         source = blocks[0].sources[0]
         definition = graph.definitions[source.relation]

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 
+Options = tuple[bool | None, bool, bool]
+"""Whether the joins of a view are kept as identities, whether its rows are kept, and whether attributes may wait."""
+
 
 class Question(Protocol):
     """Whether a state that saves lookups is to be kept. What it depends on may change, so it can be asked again."""
@@ -42,7 +45,7 @@ class ViewParts:
     """What a view was cut into: every definition that it needs, in order, and the relation that it is."""
 
     plan: Plan
-    options: tuple[bool | None, bool]
+    options: Options
     under: Mapping[str, str]  # the views that it scans, and the relations that they were
     definitions: tuple[tuple[str, Definition, Keys], ...]
     relation: str
@@ -108,16 +111,14 @@ class Memory:
         """Whether it was found in the same context, and all tables that it knows are as they were."""
         return self.context == context and all(tables.get(n, t) == t for n, t in self.tables.items())
 
-    def parts_of(
-        self, name: str, plan: Plan, options: tuple[bool | None, bool], views: Mapping[str, str]
-    ) -> ViewParts | None:
+    def parts_of(self, name: str, plan: Plan, options: Options, views: Mapping[str, str]) -> ViewParts | None:
         found = self.views.get(name)
         if found is None or found.plan is not plan or found.options != options:
             return None
         return found if all(views.get(n) == r for n, r in found.under.items()) else None
 
 
-def record_view(graph: Graph, name: str, plan: Plan, options: tuple[bool | None, bool]) -> ViewParts:
+def record_view(graph: Graph, name: str, plan: Plan, options: Options) -> ViewParts:
     """The parts of a view that was just added to a graph."""
     definitions = tuple((n, graph.definitions[n], graph.keys[n]) for n in graph.touched)
     under = {n: r for n, r in graph.under.items() if n != r}  # without relations that were made to be scanned

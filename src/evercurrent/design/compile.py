@@ -141,6 +141,7 @@ def compile_all(
         refused=refused,
         identities=identities,
         planted=planted,
+        hybrid=[v.name for v in catalog.views.values() if v.mode == "hybrid"] if full else (),
         changing=refused if full else (),
         unread=[v.name for v in catalog.views.values() if not v.stored],
         lent=find_borrowed_tables(catalog) if full else (),

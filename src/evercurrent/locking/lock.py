@@ -129,7 +129,9 @@ class Lock:
         self.settle = settle
         self.hint = Hold(self)  # some hold of the chain, mostly the last
         self.hint.over = True
-        self._waiting: deque[LockType] = deque()
+        self.is_closed = False
+        self.waiting: deque[LockType] = deque()
+        """The bells of the threads that wait."""
 
     def hold(self) -> Hold:
         """What a `with` statement takes."""
@@ -142,6 +144,7 @@ class Lock:
             raise error()
 
         self.hold = refuse  # type: ignore[method-assign]
+        self.is_closed = True
 
     def last(self) -> Hold:
         """The last hold of the chain."""
@@ -160,14 +163,14 @@ class Lock:
         """Sleeps until the hold may be over."""
         bell = allocate_lock()
         bell.acquire()
-        self._waiting.append(bell)
+        self.waiting.append(bell)
         if not hold.over:
             bell.acquire(timeout=PATIENCE)
 
     def wake(self) -> None:
         """Wakes everybody who waits; one of them will be first."""
-        while self._waiting:
+        while self.waiting:
             try:
-                self._waiting.popleft().release()
+                self.waiting.popleft().release()
             except IndexError:
                 return

@@ -75,7 +75,7 @@ class RowReader:
                 return self._take([value])[0]
             return self.one(tuple(value) if names is None else dict(zip(names, value, strict=True)))
         if isinstance(value, Mapping):
-            return self._take([self._from_mapping(value)])[0]
+            return self._take([self.from_mapping(value)])[0]
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self.one({f.name: getattr(value, f.name) for f in dataclasses.fields(value)})
         raise QueryError(
@@ -96,7 +96,7 @@ class RowReader:
         if kinds == {tuple} and set(map(len, values)) == {self._width}:
             return self._take(values)
         if kinds == {dict}:
-            return self._take(list(map(self._from_mapping, values)))
+            return self._take(list(map(self.from_mapping, values)))
         if len(kinds) == 1 and getattr(type(values[0]), "_fields", None) == self._tuple:
             return self._take(values)
         return [self.one(value) for value in values]
@@ -113,7 +113,7 @@ class RowReader:
         except BadValue as problem:
             raise self._bad(problem) from None
 
-    def _from_mapping(self, value: Mapping[Any, Any]) -> Sequence[Any]:
+    def from_mapping(self, value: Mapping[Any, Any]) -> Sequence[Any]:
         """The values in column order, as they were given."""
         if len(value) == self._width:
             try:

@@ -186,6 +186,8 @@ class Subscribers:
         self.watched: frozenset[str] = frozenset()
         """The names of the relations that someone watches."""
         self._first: tuple[Subscription, ...] = ()  # those that are called before the commit
+        self.asks_before = False
+        """Whether somebody is called before the commit."""
         self._later: tuple[Subscription, ...] = ()
         self.collects_only = False
         """Whether there are subscriptions, and all of them only take changes down."""
@@ -215,6 +217,7 @@ class Subscribers:
 
     def _note(self) -> None:
         self._first = tuple(s for s in self._all if s.when == "before")
+        self.asks_before = bool(self._first)
         self._later = tuple(s for s in self._all if s.when == "after")
         self.watched = frozenset(s.name for s in self._all)
         self.collects_only = bool(self._all) and not self._first and all(map(_collects, self._later))
@@ -227,11 +230,6 @@ class Subscribers:
     def queue(self) -> deque[Notices]:
         """The calls that are still to be made: after an interrupt, some may wait for the next transaction."""
         return self._queue
-
-    @property
-    def asks_before(self) -> bool:
-        """Whether somebody is called before the commit."""
-        return bool(self._first)
 
     def before(self, changes: dict[str, Change]) -> None:
         """Calls the subscribers before the commit; what they raise is raised here."""

@@ -27,6 +27,7 @@ from evercurrent.engine.live.engine import LiveEngine
 from evercurrent.errors import TransactionError
 from evercurrent.locking.insist import insist
 from evercurrent.rows.store import ColumnRows, Store
+from evercurrent.session.plans.readiness import is_maintained
 from evercurrent.term.functions.numbers.bounds import OutOfBounds
 
 
@@ -90,6 +91,9 @@ class Maintenance:
         self.changes: dict[str, int] = {}  # rows of tables that have changed since the last choice of maps
         self.transactions, self.next_choice = 0, FIRST_CHOICE
         self._changed: tuple[str, ...] = ()
+        self.has_loaded = (
+            False  # whether many rows changed at once, so that the next transaction looks at sizes
+        )
         self.limits: dict[str, int] = {}  # the sizes of tables at which maps are chosen again
         self._before: _Installed | None = None  # what was there before an installation that is not finished
 
@@ -174,6 +178,7 @@ class Maintenance:
             ):
                 grown = True
         self._changed = tuple(deltas)
+        self.has_loaded = any(len(delta.weights) > BULK for delta in deltas.values())
         for name, delta in deltas.items():
             self.changes[name] = self.changes.get(name, 0) + min(len(delta.weights), BULK)
         if not grown:
@@ -285,12 +290,7 @@ class Maintenance:
     @property
     def is_settled(self) -> bool:
         """Whether no transaction or installation is under way, or was stopped on its way."""
-        return (
-            self.engine.core.phase == "settled"
-            and self.lazy.engine.core.phase == "settled"
-            and self._before is None
-            and not self.torn
-        )
+        return is_maintained(self)
 
     def settle(self) -> None:
         """Undoes what was neither committed nor undone, and rebuilds what an interrupt may have damaged. Idempotent."""

@@ -48,6 +48,8 @@ from evercurrent.session.bulk import commit_columns
 from evercurrent.session.keeping import Keeper, deliver_past
 from evercurrent.session.maintenance import Maintenance
 from evercurrent.session.plans.prepared import Plans
+from evercurrent.session.plans.readiness import is_settled
+from evercurrent.session.plans.small_changes import commit_small
 from evercurrent.session.transactions import Block, Transaction
 from evercurrent.session.watching import Watching
 from evercurrent.term.functions.numbers.bounds import OutOfBounds
@@ -152,6 +154,9 @@ class Session:
         if transaction.columns is not None and commit_columns(self, transaction):
             return
         deltas = transaction.deltas()
+        if deltas and commit_small(self, transaction, deltas):
+            transaction.pending = {}
+            return
         patches: list[Undoable] = []
         if transaction.objects is not None:
             patches += transaction.objects.patches()
@@ -232,14 +237,7 @@ class Session:
 
     def settle_first(self) -> None:
         """Puts right what an interrupted transaction has left. Runs when the lock is taken: nobody is inside."""
-        space = self.space
-        left = (self.transaction, self.committing, self.replacing) != (None, None, None) or not self.idle
-        if (
-            not left
-            and self.maintenance.is_settled
-            and not (self.maintenance.outdated or self.subscribers.is_delivering)
-            and (space is None or not space.work.is_dirty)
-        ):
+        if is_settled(self):
             return
         try:
             self._settle_leftovers()

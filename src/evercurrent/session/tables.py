@@ -26,6 +26,7 @@ from evercurrent.rows.store import Store
 from evercurrent.rows.subscriptions import Callback, Subscription, When
 from evercurrent.session.bulk import take_columns
 from evercurrent.session.keeping import require_keeper
+from evercurrent.session.plans.small_calls import KEYS
 from evercurrent.session.plans.small_changes import SmallChanges, small_change
 from evercurrent.session.transactions import Block
 from evercurrent.statements.handles import Table
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 PLAIN = frozenset((tuple, dict, list))
 """Classes of rows that are no columns."""
 
-KEYS = frozenset((int, str, dict))
-"""Classes of keys by which a single row is found the short way."""
-
 
 class SessionTable(Table):
     """A table inside this process."""
@@ -48,6 +46,7 @@ class SessionTable(Table):
     def __init__(self, session: Session, name: str) -> None:
         self._session = session
         self.name = session.table(name).name
+        self._table = self.name.lower()
 
     def subscribe(
         self, callback: Callback, *, when: When = "after", since: int | None = None
@@ -65,10 +64,12 @@ class SessionTable(Table):
     def insert(self, rows: Any) -> int:
         session = self._session
         if session.transaction is None and (type(rows) is tuple or type(rows) is dict):
-            with session.lock:
-                small = small_change(session, self._key)
-                if small is not None and small.insert(self._reader.one(rows)):
-                    return 1
+            small = session.small.get(self._table)
+            if small is not None and small.insert_given(rows):
+                return 1
+            made = self._renew(small)
+            if made is not None and made.insert_given(rows):
+                return 1
         with self._changing() as transaction:
             if type(rows) in PLAIN:
                 return self._insert(transaction, rows)
@@ -80,30 +81,33 @@ class SessionTable(Table):
             )
 
     def delete(self, which: Any) -> int:
-        if self._session.transaction is None and type(which) in KEYS:
-            with self._session.lock:
-                small = small_change(self._session, self._key)
-                row = None if small is None else self._row_of(small, which)
-                if small is not None and row is not None and small.delete(row):
-                    return 1
+        session = self._session
+        if session.transaction is None and type(which) in KEYS:
+            small = session.small.get(self._table)
+            if small is not None and small.delete_given(which):
+                return 1
+            made = self._renew(small)
+            if made is not None and made.delete_given(which):
+                return 1
         return super().delete(which)
 
     def update(self, which: Any, changes: Mapping[str, Any] | None = None, /, **columns: Any) -> None:
-        plain = type(which) in KEYS and (changes is None or type(changes) is dict)
-        if plain and self._session.transaction is None:
-            with self._session.lock:
-                small = small_change(self._session, self._key)
-                row = None if small is None else self._row_of(small, which)
-                if small is not None and row is not None:
-                    new = self._reader.replace_columns(row, {**(changes or {}), **columns})
-                    if small.update(row, new):
-                        return
+        session = self._session
+        if session.transaction is None and type(which) in KEYS and (changes is None or type(changes) is dict):
+            given = {**changes, **columns} if changes else columns
+            small = session.small.get(self._table)
+            if small is not None and small.update_given(which, given):
+                return
+            made = self._renew(small)
+            if made is not None and made.update_given(which, given):
+                return
         super().update(which, changes, **columns)
 
-    def _row_of(self, small: SmallChanges, which: Any) -> Row | None:
-        """The row that is meant by a key; None, if the long way has to find out."""
-        meant = key_of(small.store, self._reader, which)
-        return None if meant is None else meant[0].rows.get(meant[1])
+    def _renew(self, small: SmallChanges | None) -> SmallChanges | None:
+        """The functions that fit the database as it is now, if these are others."""
+        with self._session.lock:
+            made = small_change(self._session, self._table)
+        return None if made is small else made
 
     def _insert(self, transaction: Any, rows: Any) -> int:
         read = rows_of(self._reader, rows)

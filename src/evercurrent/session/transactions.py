@@ -53,7 +53,7 @@ class Transaction:
     """One transaction. `number` is given when it is committed (None where nothing had changed)."""
 
     __slots__ = (
-        "__weakref__", "_session", "batch", "columns", "cursors", "inner", "notices", "number", "objects", "patches",
+        "__weakref__", "_session", "batch", "classes_to_drop", "columns", "cursors", "inner", "notices", "number", "objects", "patches",
         "pending", "repeated", "status", "tables", "task",
     )  # fmt: skip
 
@@ -74,6 +74,7 @@ class Transaction:
             False  # whether a batch of this name was applied before, so that this one changes nothing
         )
         self.cursors: dict[str, Any] = {}  # how far sources have been read, to be written with it
+        self.classes_to_drop: tuple[str, ...] = ()  # those whose objects it deletes, and that go after it
 
     def on(self, table: str) -> Pending:
         """The pending change of a table, by its lower-cased name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 
 import evercurrent as ec
-from evercurrent.locking.lock import Hold, Lock
+from evercurrent.locking import calls
+from evercurrent.locking.lock import NEXT, Hold, Lock
 from evercurrent.session.transactions import Block
 from tests.fuzz.injection import Faults, Interrupted
 
@@ -172,3 +174,55 @@ def test_interrupts_inside_the_lock_itself(where: int) -> None:
     except Interrupted:
         pass
     assert taken_elsewhere(lock)
+
+
+def called(lock: Lock, inside: str) -> Callable[[], bool]:
+    """A function that is inside for the length of its call, and runs a line there."""
+    begin, take, release = (
+        "\n".join(f"        {line}" for line in lines) for lines in (calls.BEGIN, calls.TAKE, calls.RELEASE)
+    )
+    names: dict[str, Any] = {
+        **calls.NAMES,
+        "lock": lock,
+        "Interrupted": Interrupted,
+        "taken": taken_elsewhere,
+    }
+    source = f"def call():\n    if True:\n{begin}\n    try:\n{take}\n        {inside}\n        return True\n"
+    exec(f"{source}    finally:\n{release}\n", names)
+    function: Callable[[], bool] = names["call"]
+    return function
+
+
+def test_a_call_is_inside_until_it_has_returned() -> None:
+    lock = Lock()
+    assert called(lock, "assert not taken(lock, 0.6)")() and taken_elsewhere(lock)
+    with lock.hold():
+        assert not called(lock, "pass")(), "it is not alone"
+    with pytest.raises(Interrupted):
+        called(lock, "raise Interrupted")()
+    assert taken_elsewhere(lock)
+    lock.close(lambda: ValueError("closed"))
+    assert not called(lock, "pass")()
+
+
+def test_a_call_that_was_interrupted_before_it_could_release_is_over() -> None:
+    """Nothing of its handler has run: it is inside as long as it is on the stack, also for other threads."""
+    lock = Lock()
+    settled: list[int] = []
+    lock.settle = lambda: settled.append(1)
+
+    def call(seconds: float) -> None:
+        held = calls.Call()
+        held.lock, held.over, held.next, held.thread = lock, False, {}, get_ident()
+        held.frame = sys._getframe()
+        lock.last().next.setdefault(NEXT, held)
+        with lock.hold():
+            assert not settled and not (seconds and taken_elsewhere(lock, seconds))
+
+    call(0)
+    assert lock.is_held() and not settled
+    with lock.hold():
+        assert settled == [1]
+    settled.clear()
+    call(0.6)
+    assert taken_elsewhere(lock) and settled

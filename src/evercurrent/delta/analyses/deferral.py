@@ -62,6 +62,21 @@ def find_deferrable(
     )
 
 
+def show_attributes(program: Program, waiting: Collection[str]) -> frozenset[str]:
+    """Those of the waiting relations that show the attributes of rows, by key: only their changes wait, as in `attributes`."""
+    states = {s.name: s for s in program.states}
+    return frozenset(
+        r.name
+        for r in program.relations
+        if isinstance(r, Keyed)
+        and r.name in waiting
+        and isinstance(r.function, Finalize)
+        and states[r.state].unique
+        and states[r.state].dependents
+        and not states[r.state].accumulators
+    )
+
+
 def downstream(program: Program, name: str) -> set[str]:
     """The relation and everything that its delta can change."""
     of_state: dict[str, list[str]] = {}

@@ -9,6 +9,7 @@ core              one loaded program
 emit              a program as Python source
 engine            the live engine
 keyed             the output of one entry of a state, as source
+keyed_stages      the stages of keyed relations as source
 layout            how a state is laid out in dictionaries
 memory            about how many bytes dictionaries take
 paths             what a rule adds to, with its indexes and sorted groups, as source

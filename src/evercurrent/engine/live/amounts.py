@@ -122,3 +122,13 @@ def write_amounts(w: Writer, amounts: Sequence[Added], cell: str, journal: bool)
         with w.block(f"if {where}:"):
             for line in lines:
                 w.line(line.replace(CELL, cell))
+
+
+def show_sum(source: str) -> str:
+    """`a + (-1)` as `a - 1`.
+
+    >>> show_sum("c[0] + (-1)"), show_sum("c[0] + 1")
+    ('c[0] - 1', 'c[0] + 1')
+    """
+    head, plus, last = source.rpartition(" + ")
+    return f"{head} - {last[2:-1]}" if plus and last.startswith("(-") and last[2:-1].isdigit() else source

@@ -19,7 +19,7 @@ from evercurrent.engine.live.columns import conversion, load_columns, rows_of_co
 from evercurrent.engine.live.emit import Emitter
 from evercurrent.engine.live.keyed import fails, is_unit
 from evercurrent.engine.live.layout import Layout, Storage, lay_out
-from evercurrent.engine.live.plan import plan_for, reachable
+from evercurrent.engine.live.plan import find_listable, plan_for, reachable
 from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint
 from evercurrent.engine.live.runtime.journal import Entry, undo
 from evercurrent.engine.live.runtime.magnitudes import Magnitude, magnitudes
@@ -89,15 +89,15 @@ class Core:
                     groups.refill()
                 self.groups[r.name] = groups
         self.journal: list[Entry] = []
-        self.emitter = Emitter(
-            program, self.storages, self.groups, self.fixpoints, self.journal, hybrid=hybrid
-        )
+        kept_here = (self.storages, self.groups, self.fixpoints, self.journal)
+        self.emitter = Emitter(program, *kept_here, hybrid=hybrid)
         self.magnitudes = magnitudes(program.bounds, kept.magnitudes)
         self.emitter.namespace.magnitudes = self.magnitudes
         numbers, objects = self.emitter.numbers, self.emitter.namespace.objects
         waiting = find_deferrable(program, hybrid, ())
         self.waiting: list[dict[Any, Any]] = [objects[f"t{numbers[name]}"] for name in sorted(waiting)]
-        """The touched keys of relations whose stages can wait."""
+        self.waiting += [objects[f"late{numbers[name]}"] for name in sorted(self.emitter.attributes)]
+        """What waits: the touched keys of relations whose stages can, and attributes."""
         lone = lone_rows(program) - waiting
         self.lone: list[dict[Any, Any]] = [objects[f"t{numbers[name]}"] for name in sorted(lone)]
         """Those of relations that only the fast triggers let wait."""
@@ -118,7 +118,7 @@ class Core:
         self._variants: dict[tuple[frozenset[str], bool], Variant] = {}
         self._asked: frozenset[str] | None = None
         self._transactions: Variant | None = None
-        self._triggers: dict[tuple[str, int, bool, frozenset[int] | None], Callable[..., None]] = {}
+        self._triggers: dict[tuple[Any, ...], Callable[..., None]] = {}
         self._finalizers: dict[str, str] | None = None
         self._flushers: dict[bool, Callable[[], None]] = {}
 
@@ -154,20 +154,28 @@ class Core:
     def trigger(
         self, table: str, sign: int, journal: bool = False, things: frozenset[int] | None = None
     ) -> Callable[..., None]:
-        found = self._triggers.get((table, sign, journal, things))
+        return self._single_row(table, sign, journal, things, None)
+
+    def single_change(self, table: str, sign: int) -> Callable[[Row], None]:
+        """The function of one row inside a transaction: with undo, and whatever can fail is found at once. Nobody watches."""
+        return self._single_row(table, sign, True, None, self.fallible)
+
+    def _single_row(self, table: str, sign: int, *how: Any) -> Callable[..., None]:
+        found = self._triggers.get((table, sign, how))
         if found is None and (table not in self.emitter.numbers or self.is_quiet(table)):
             return unread
         if found is None:
+            journal, things, checked = how
             variant = self.variant(frozenset(), journal)
-            name, source = Triggers(self.emitter).write(table, sign, journal, things)
+            name, source = Triggers(self.emitter).write(table, sign, journal, things, checked)
             for key, value in self.emitter.namespace.objects.items():
                 variant.namespace.setdefault(key, value)
             self.files.append(load(source, variant.namespace, "one row"))
             if self.waiting or self.lone:
                 self._flusher(True)  # the first read should not wait for the compiler
-            if things is None:
+            if things is None and checked is None:
                 variant.pieces[f"{table}\x00{sign}"] = source
-            found = self._triggers[(table, sign, journal, things)] = variant.namespace[name]
+            found = self._triggers[table, sign, how] = variant.namespace[name]
         return found
 
     def _flusher(self, fast: bool) -> Callable[[], None]:
@@ -373,16 +381,6 @@ class Core:
         if is_unit(r, storage.layout):
             return ((row, 1) for row in outputs if row is not None)
         return (pair for pair in outputs if pair is not None)
-
-
-def find_listable(program: Program) -> set[str]:
-    """The relations whose rows can be listed."""
-    return {
-        name
-        for r in program.relations
-        for name in ([loop.name for loop in r.loops] if isinstance(r, Fixpoint) else [r.name])
-        if not isinstance(r, Input) and not (isinstance(r, Linear) and r.state is None)
-    }
 
 
 def restore_columns(core: Core, made: ColumnProgram) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from evercurrent.delta.analyses.deferral import find_deferrable, lone_rows
+from evercurrent.delta.analyses.deferral import find_deferrable, lone_rows, show_attributes
 from evercurrent.delta.analyses.labels import Labels
 from evercurrent.delta.analyses.loops import delta_names, inside
 from evercurrent.delta.analyses.rule_order import in_turn
@@ -34,7 +34,8 @@ from evercurrent.delta.program import (
     Windowed,
 )
 from evercurrent.engine.live.changes import find_fixed_columns
-from evercurrent.engine.live.keyed import is_small, is_unit, write_finalizer
+from evercurrent.engine.live.keyed import is_small, write_finalizer
+from evercurrent.engine.live.keyed_stages import write_changes_of_keys, write_sift
 from evercurrent.engine.live.layout import Layout, Storage
 from evercurrent.engine.live.paths import Split, Target, Touch
 from evercurrent.engine.live.plan import (
@@ -74,6 +75,8 @@ class Emitter:
     hybrid: frozenset[str] = frozenset()
     """The relations of hybrid views, see `defer`."""
     labels: Labels = field(init=False)
+    attributes: frozenset[str] = frozenset()
+    """The keyed relations whose changed rows may wait while rows that come or go may not."""
     shared: tuple[Any, dict[str, Target | Sink]] = (None, {})
     """The targets that were last made for rules of any relation, and what they were made for."""
 
@@ -111,6 +114,9 @@ class Emitter:
                 objects.define(f"group_{n}", self.groups[r.name].output)
             elif isinstance(r, Fixpoint):
                 objects.define(f"x{n}", self.fixpoints[r.name])
+        self.attributes = show_attributes(self.program, find_deferrable(self.program, self.hybrid, ()))
+        for name in self.attributes:
+            objects.define(f"late{self.numbers[name]}", {})
 
     def layouts(self) -> dict[str, Layout]:
         return {name: s.layout for name, s in self.storages.items()}
@@ -159,15 +165,21 @@ class Emitter:
                 pieces[name] = self._run(plan, name, rules, journal)
         waiting = find_deferrable(self.program, self.hybrid, watched)
         derived = [r for r in self.program.relations if not isinstance(r, Input) and self._moves(plan, r)]
+        sifted = self.attributes & waiting
         for r in derived:
             pieces[r.name] = pieces.get(r.name, "") + self._stage(plan, r, watched, journal)
+            if isinstance(r, Keyed) and r.name in sifted:
+                w = Writer()
+                write_sift(self, w, r, journal)
+                pieces[r.name] += w.text()
+        waiting -= sifted
         finish = Writer()
-        self._write_finish(finish, "finish", [r for r in derived if r.name not in waiting])
+        self._write_finish(finish, "finish", [r for r in derived if r.name not in waiting], sifted)
         self._write_finish(finish, "flush", derived)
         for source in self.program.relations:
             if isinstance(source, Input):
                 moved, _ = reachable(plan, source.name, waiting)
-                self._write_finish(finish, f"finish_{self.numbers[source.name]}", moved)
+                self._write_finish(finish, f"finish_{self.numbers[source.name]}", moved, sifted)
         pieces[""] = finish.text()
         return pieces
 
@@ -192,17 +204,27 @@ class Emitter:
         self._write_finish(w, "flush", stages)
         return "\n".join([*pieces, w.text()])
 
-    def _write_finish(self, w: Writer, name: str, relations: Sequence[Relation]) -> None:
+    def _write_finish(
+        self, w: Writer, name: str, relations: Sequence[Relation], sifted: frozenset[str] = frozenset()
+    ) -> None:
         """The stages, in order: all of them, or those that one input can reach."""
         with w.block(f"def {name}():"):
             for r in relations:
-                w.line(f"{self.has_delta(r)}stage_{self.numbers[r.name]}()")
+                w.line(self.call_stage(r, r.name in sifted))
         w.line()
 
     def _moves(self, plan: Plan, r: Relation) -> bool:
         return isinstance(r, Fixpoint) or r.name in plan.followed
 
-    def has_delta(self, r: Relation) -> str:
+    def call_stage(self, r: Relation, sift: bool = False) -> str:
+        """The statement that runs a stage, if there is something to do."""
+        n = self.numbers[r.name]
+        if sift:
+            return f"if t{n}: sift_{n}()"
+        late = f"if t{n} or late{n}: " if r.name in self.attributes else ""
+        return f"{late or self._has_delta(r)}stage_{n}()"
+
+    def _has_delta(self, r: Relation) -> str:
         match r:
             case Linear():
                 return f"if d{self.numbers[r.name]}: "
@@ -240,7 +262,9 @@ class Emitter:
                     groups.append((f"g{n}", key, isinstance(r.function, Windowed)))
                 if r.name not in plan.followed:
                     continue
-                if r.name in self.checked:
+                if r.name in self.checked and r.name in alone:
+                    touches.append(Touch(f"output_{n}", "", True, relation=r, only_checked=True))
+                elif r.name in self.checked:
                     touches.append(Touch("", f"t{n}", True))
                 elif isinstance(r.function, Finalize):
                     into = (f"{alone[r.name]}_old", f"{alone[r.name]}_new") if r.name in alone else None
@@ -292,7 +316,7 @@ class Emitter:
                 with w.block(f"def stage_{n}():"):
                     if r.name not in self.checked:
                         w.line("delta = {}")
-                    self._write_changes(w, r)
+                    write_changes_of_keys(self, w, r)
                     w.line(f"t{n}.clear()")
                     self._deliver(w, plan, r.name, watched)
             case Fixpoint():
@@ -311,43 +335,12 @@ class Emitter:
         if plan.rules.get(name):
             w.line(f"run_{n}(deletions_first(delta))")
 
-    def _write_changes(self, w: Writer, r: Keyed) -> None:
-        """f(new) - f(old) for the touched keys, into `delta`."""
-        n = self.numbers[r.name]
-        if r.name in self.checked:
-            with w.block(f"for key in t{n}:"):
-                w.line(f"p = {self.states[r.state][0]}.get(key)")
-                with w.block("if p is not None:"):
-                    w.line(f"output_{n}(key, p)")
-            return
-        if not isinstance(r.function, Finalize):
-            with w.block(f"for key, old in t{n}.items():"):
-                w.line(f"g{n}.change(key, old, delta)")
-            return
-        layout = self.storages[r.state].layout
-        home = self.states[r.state][0]
-        unit = is_unit(r, layout)
-        with w.block(f"for key, old in t{n}.items():"):
-            w.line(f"p = {home}.get(key)")
-            w.line(f"new = None if p is None else output_{n}(key, p)")
-            with w.block("if new != old:"):
-                for name, sign in (("old", "-"), ("new", "+")):
-                    with w.block(f"if {name} is not None:"):
-                        row, many = (name, "1") if unit else ("row", "m")
-                        if not unit:
-                            w.line(f"row, m = {name}")
-                        w.line(f"c = delta.get({row}, 0) {sign} {many}")
-                        with w.block("if c:"):
-                            w.line(f"delta[{row}] = c")
-                        with w.block("else:"):
-                            w.line(f"del delta[{row}]")
-
     def _write_loop(self, w: Writer, plan: Plan, r: Fixpoint, watched: frozenset[str], journal: bool) -> None:
         n = self.numbers[r.name]
         between = [b for b in inside(self.program, r) if self._moves(plan, b)]
         with w.block(f"def settle_{n}():"):
             for b in between:
-                w.line(f"{self.has_delta(b)}stage_{self.numbers[b.name]}()")
+                w.line(self.call_stage(b))
         private = only_inside(self.program, r)
         restart = "None"
         if private is not None:

@@ -23,6 +23,9 @@ from evercurrent.term.failing import can_fail
 from evercurrent.term.nodes import Case, Column, Literal, Term
 from evercurrent.term.walk import columns_of, nodes
 
+Give = Callable[[list[str], str], list[str]]
+"""From the sources of the columns of an output and of its multiplicity to statements."""
+
 
 def condition_of(multiplicity: Term) -> Term | None:
     """The condition of a multiplicity that is 1 where it holds and 0 elsewhere."""
@@ -68,7 +71,7 @@ def write_output(
     fresh: Locals,
     relation: Keyed,
     entry: Entry,
-    give: Callable[[list[str], str], list[str]],
+    give: Give,
     trusted: bool = False,
 ) -> None:
     """Statements that find the output of an entry and end in `give(columns, multiplicity)`, if there is one.
@@ -122,7 +125,14 @@ FAILING = frozenset(("single", "sum", "avg"))
 
 def fails(function: Finalize, state: State) -> bool:
     """Whether finding the output of an entry can fail."""
-    terms = (*function.outputs, function.multiplicity)
-    read = {c.name for t in terms for c in columns_of(t)}
+    return bool(find_failing(function, state)) or _can_fail(function.multiplicity, state)
+
+
+def find_failing(function: Finalize, state: State) -> list[int]:
+    """The positions of the outputs that can fail when they are found."""
+    return [i for i, t in enumerate(function.outputs) if _can_fail(t, state)]
+
+
+def _can_fail(term: Term, state: State) -> bool:
     bags = {a.name for a in state.accumulators if a.aggregate is not None and a.aggregate.function in FAILING}
-    return bool(read & bags) or any(can_fail(t) for t in terms)
+    return can_fail(term) or any(c.name in bags for c in columns_of(term))

@@ -47,7 +47,8 @@ class Touch:
     the outputs before and after go into two locals instead, since only one entry is touched, and the function of `relation`
     is written in line; with `split` the locals only tell that there is an output, and its columns are in locals of their own.
     `matters`, if given, tells whether a change of the group by a row can change its output at all. With `by_row` the function
-    is called with the table, the group's key and the row, and notes the row's weight.
+    is called with the table, the group's key and the row, and notes the row's weight. With `only_checked` nobody follows: the
+    output after the change is found because that may fail, and forgotten.
     """
 
     function: str
@@ -59,6 +60,7 @@ class Touch:
     matters: str = ""
     split: Split | None = None
     by_row: bool = False
+    only_checked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

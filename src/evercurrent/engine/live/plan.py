@@ -18,6 +18,7 @@ from evercurrent.delta.program import (
     Fixpoint,
     Input,
     Keyed,
+    Linear,
     Loop,
     Program,
     Relation,
@@ -32,6 +33,12 @@ class Plan:
     program: Program
     rules: dict[str, tuple[Rule, ...]]
     followed: frozenset[str]
+
+
+def ends_in_states(plan: Plan, table: str) -> bool:
+    """Whether nothing follows from a change of an input but additions to states."""
+    moved, _ = reachable(plan, table)
+    return not any(plan.rules.get(r.name) or not isinstance(r, Keyed) for r in moved)
 
 
 def loops_of(program: Program) -> Iterator[Loop]:
@@ -111,3 +118,13 @@ def reachable(plan: Plan, start: str, waiting: Collection[str] = ()) -> tuple[li
                     frontier.append(name)
     derived = [r for r in plan.program.relations if not isinstance(r, Input)]
     return [r for r in derived if any(n in names for n in delta_names(r))], rules
+
+
+def find_listable(program: Program) -> set[str]:
+    """The relations whose rows can be listed."""
+    return {
+        name
+        for r in program.relations
+        for name in ([loop.name for loop in r.loops] if isinstance(r, Fixpoint) else [r.name])
+        if not isinstance(r, Input) and not (isinstance(r, Linear) and r.state is None)
+    }

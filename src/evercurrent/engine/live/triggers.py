@@ -41,21 +41,35 @@ class Triggers:
     emitter: Emitter
 
     def write(
-        self, name: str, sign: int, journal: bool = False, things: frozenset[int] | None = None
+        self,
+        name: str,
+        sign: int,
+        journal: bool = False,
+        things: frozenset[int] | None = None,
+        checked: frozenset[str] | None = None,
     ) -> tuple[str, str]:
         """The function for one inserted or deleted row of an input, and its name. It needs the variant without watching.
 
-        With `things` it takes the columns one by one, and for those at these positions the things that are referred to.
+        With `things` it takes the columns one by one, and for those at these positions the things that are referred to. With
+        `checked` it is a transaction: outputs of these relations are found though nobody follows them, because that may fail,
+        and scalar aggregates do not wait.
         """
-        plan = plan_for(self.emitter.program, frozenset())
-        self.emitter.checked = frozenset()
-        waiting = find_deferrable(self.emitter.program, self.emitter.hybrid, ()) | lone_rows(
-            self.emitter.program
-        )
-        moved, rules = reachable(plan, name, waiting)
+        program = self.emitter.program
+        plan = plan_for(program, checked or frozenset())
+        self.emitter.checked = frozenset(n for n in checked or () if not plan.rules.get(n))
+        waiting = find_deferrable(program, self.emitter.hybrid, ())
+        if checked is None:
+            waiting |= lone_rows(program)
+        # A row that comes may end a change of attributes, of which its deletion was the first half: see `sift`.
+        sifted = self.emitter.attributes & waiting if sign > 0 else frozenset()
+        moved, rules = reachable(plan, name, waiting - sifted)
         own = self.emitter.select_updating(plan.rules.get(name, ()))
         direct = self.emitter.direct(plan)
-        single = {n: local for n, local in self._single(moved, own, rules, sign).items() if n not in direct}
+        single = {
+            n: local
+            for n, local in self._single(moved, own, rules, sign).items()
+            if n not in direct and n not in sifted
+        }
         # What is written here goes straight into the rows; what stages write still gathers.
         gathered = {rule.into for rule in rules if rule.on != name and rule.on not in single}
         moved = [r for r in moved if r.name not in direct or r.name in gathered]
@@ -72,13 +86,17 @@ class Triggers:
         with w.block(f"def {function}({'r' if given is None else ', '.join(given.names)}):"):
             if given is not None and any(map(wants_row, own)):
                 w.line(f"r = {tuple_of(given.source(i, True) for i in range(len(given.names)))}")
+            moved = [r for r in moved if r.name not in single or r.name not in self.emitter.checked]
             for r in moved:
                 if r.name in single:
                     local = single[r.name]
                     w.line(f"{local}_old = {local}_new = None" if isinstance(r, Keyed) else f"{local} = None")
             write_rules(place, in_turn(own), "r", "1" if sign > 0 else "(-1)", given)
             for r in moved:
-                self._follow(place, plan, r, single, sign, own, journal)
+                if r.name in sifted:
+                    w.line(self.emitter.call_stage(r, sift=True))
+                else:
+                    self._follow(place, plan, r, single, sign, own, journal)
         w.line()
         return function, w.text()
 
@@ -118,7 +136,7 @@ class Triggers:
         """The stage of a derived relation, behind the rules of a fast trigger."""
         w = place.writer
         if r.name not in single:
-            w.line(f"{self.emitter.has_delta(r)}stage_{self.emitter.numbers[r.name]}()")
+            w.line(self.emitter.call_stage(r))
             return
         local = single[r.name]
         rules = plan.rules.get(r.name, ())

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evercurrent.delta.program import Rule
-from evercurrent.engine.live.amounts import Added, write_addition, write_amounts
-from evercurrent.engine.live.keyed import is_small, write_output
+from evercurrent.delta.program import Finalize, Keyed, Rule
+from evercurrent.engine.live.amounts import Added, show_sum, write_addition, write_amounts
+from evercurrent.engine.live.keyed import Give, find_failing, is_small, write_output
 from evercurrent.engine.live.paths import Paths, Target, Touch
 from evercurrent.engine.live.reads import Entry, same
 from evercurrent.engine.live.scope import Scope
@@ -126,7 +126,7 @@ class Addition:
             total = f"{name}.get({key}, 0) + {self.count}"
         if self.target.journal:
             w.line(f"journal(({name}, {key}, {old}))")
-        new = self.scope.assign(_plus(total))
+        new = self.scope.assign(show_sum(total))
         with w.block(f"if {new}:"):
             w.line(f"{name}[{key}] = {new}")
             if self.target.groups:
@@ -214,7 +214,7 @@ class Addition:
                 self._new_cell(cell, amounts)
             total = self.scope.fresh()
             with w.block("else:"):
-                w.line(f"{total} = {_plus(f'{cell}[0] + {self.count}')}")
+                w.line(f"{total} = {show_sum(f'{cell}[0] + {self.count}')}")
                 with w.block(f"if {total}:"):
                     self._remember_cell(cell)
                     self.paths.weigh_groups(tuple_of(self._cell_dependents(cell)), total, f"{cell}[0]")
@@ -242,7 +242,7 @@ class Addition:
     @property
     def _compared(self) -> bool:
         """Whether the cell is read once more after the change: its local must then hold what there is now."""
-        return any(t.into is not None for t in self.target.touches)
+        return any(t.into is not None or t.only_checked for t in self.target.touches)
 
     def _remember_cell(self, cell: str) -> None:
         if self.target.journal:
@@ -323,6 +323,8 @@ class Addition:
     def _touch(self, payload: str) -> None:
         """Before the change: remember the old output."""
         for t in self.target.touches:
+            if t.only_checked:
+                continue
             if t.into is not None:
                 self._write_output(t, 0, payload, trusted=True)
             elif not t.function:
@@ -346,7 +348,9 @@ class Addition:
     def _after(self, payload: str) -> None:
         """After the change, where only one entry can be touched: find the new output."""
         for t in self.target.touches:
-            if t.into is not None:
+            if t.only_checked:
+                self._check_output(t, self.scope.atom(payload))
+            elif t.into is not None:
                 self._write_output(t, 1, self.scope.atom(payload), trusted=False)
 
     def _call(self, t: Touch, payload: str) -> str:
@@ -358,15 +362,7 @@ class Addition:
         assert t.into is not None
         into = t.into[side]
         if t.relation is None or not is_small(t.relation):
-            self.w.line(f"{into} = {self._call(t, payload)}")
-            return
-        columns = self.columns
-        if self.key == self.row:
-            columns = [f"{self.row}[{i}]" for i in range(len(columns))]
-        depth = self.w.depth
-        if not self.layout.permanent:
-            self.w.open(f"if {payload} is not None:")
-        entry = Entry(self.layout, dict(enumerate(columns)), payload)
+            return self.w.line(f"{into} = {self._call(t, payload)}")
 
         def give(outputs: list[str], many: str) -> list[str]:
             if t.split is None:
@@ -374,23 +370,23 @@ class Addition:
             names = t.split.new() if side else t.split.old()
             return [f"{into} = True", *(f"{n} = {o}" for n, o in zip(names, outputs, strict=True))]
 
-        write_output(
-            self.w,
-            self.namespace,
-            self.scope.fresh,
-            t.relation,
-            entry,
-            give,
-            trusted,
-        )
+        self._write_in_line(t.relation, payload, give, trusted)
+
+    def _check_output(self, t: Touch, payload: str) -> None:
+        """Find what may fail of the output of the entry, and forget it."""
+        assert t.relation is not None and isinstance(t.relation.function, Finalize)
+        if not is_small(t.relation):
+            return self.w.line(self._call(t, payload))
+        failing = find_failing(t.relation.function, self.layout.state)
+        self._write_in_line(t.relation, payload, lambda out, _: [out[i] for i in failing] or ["pass"], False)
+
+    def _write_in_line(self, relation: Keyed, payload: str, give: Give, trusted: bool) -> None:
+        columns = self.columns
+        if self.key == self.row:
+            columns = [f"{self.row}[{i}]" for i in range(len(columns))]
+        depth = self.w.depth
+        if not self.layout.permanent:
+            self.w.open(f"if {payload} is not None:")
+        entry = Entry(self.layout, dict(enumerate(columns)), payload)
+        write_output(self.w, self.namespace, self.scope.fresh, relation, entry, give, trusted)
         self.w.close(depth)
-
-
-def _plus(source: str) -> str:
-    """`a + (-1)` as `a - 1`.
-
-    >>> _plus("c[0] + (-1)"), _plus("c[0] + 1")
-    ('c[0] - 1', 'c[0] + 1')
-    """
-    head, plus, last = source.rpartition(" + ")
-    return f"{head} - {last[2:-1]}" if plus and last.startswith("(-") and last[2:-1].isdigit() else source
