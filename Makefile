@@ -15,6 +15,7 @@ PIPELINE_ARGS ?=
 DBT_ARGS ?=
 SPARKS ?= 4.0.5 4.1.4 4.2.1 4.3.0
 HADOOP ?= 3.5.0
+AZURITE ?= 3.35.0
 ICEBERG := iceberg-spark-runtime-4.1_2.13:1.11.0
 # The budget of random scenarios is fixed: also the order of sets, on which the lines between two faults depend.
 # `make fuzz` draws another one each time.
@@ -22,7 +23,7 @@ FIXED := PYTHONHASHSEED=0
 PAGE := src/evercurrent/serve/studio/files/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help venv java demo demo-live demo-studio studio wheel test test-fast kills kills-stores kills-executors test-postgres test-electric test-browser test-pipelines test-sparks test-hdfs hdfs-jar test-kafka test-dbt test-delta test-iceberg fuzz mutants lint bench docs reference site clean
+.PHONY: help venv java demo demo-live demo-studio studio wheel test test-fast kills kills-stores kills-executors test-postgres test-electric test-browser test-pipelines test-sparks test-stores test-hdfs hdfs-jar test-kafka test-dbt test-delta test-iceberg fuzz mutants lint bench docs reference site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +90,12 @@ test-sparks: java ## Run a small warehouse in each release of PySpark 4, each in
 	        -e '.[spark]' pyspark==$$version pandas || exit 1; \
 	    .venv-spark-$$version/bin/python -m tests.spark.versions || exit 1; \
 	done
+
+test-stores: java $(STAMP) ## Run warehouses in S3, Google's and Azure's stores on loopback (Azurite by npm; skips Azure where there is none)
+	@command -v npm >/dev/null && npm install --no-audit --no-fund --silent --prefix $(CURDIR)/.data/azurite azurite@$(AZURITE) || \
+	    echo "There is no npm here, or it cannot install Azurite: Azure is left out." >&2
+	EVERCURRENT_AZURITE=$$(ls $(CURDIR)/.data/azurite/node_modules/.bin/azurite-blob 2>/dev/null) \
+	    $(BIN)/python -m pytest -ra tests/spark/stores $(PYTEST_ARGS)
 
 hdfs-jar: ## Fetch Hadoop's small cluster for tests (needs Maven)
 	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get -Dtransitive=false \

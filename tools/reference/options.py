@@ -23,7 +23,10 @@ VIEW_MEANINGS = {
     ("policy", "full"): "recomputed whenever a table under it changes",
     ("mode", "strict"): "updated at the commit",
     ("mode", "lazy"): "updated when it is read; until then changes are collected",
-    ("mode", "hybrid"): "its states are updated at the commit, values computed from them when it is read",
+    (
+        "mode",
+        "hybrid",
+    ): "its states are updated at the commit, values computed from them, and changes of attributes that many rows show, when it is read",
     ("maps", "auto"): "states over several tables are kept where they are estimated to pay",
     ("maps", "all"): "every state over several tables is kept: quick changes, more memory",
     ("maps", "none"): "only states over one table are kept: less memory, more lookups",
