@@ -14,11 +14,16 @@ from evercurrent.engine.live import memory
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A thousand rows are many here; databases that other tests have left alive hold none."""
     monkeypatch.setattr(memory, "MANY", 1000)
     monkeypatch.setattr("evercurrent.session.transactions.MANY", 1000)
+    counts = memory.sparing.counts
+    others = dict(counts)
+    counts.update(dict.fromkeys(others, lambda: 0))
     gc.unfreeze()
     yield
     gc.unfreeze()
+    counts.update({database: count for database, count in others.items() if database in counts})
 
 
 def load(rows: int) -> ec.Database:
