@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import time
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -110,7 +111,7 @@ def test_an_interrupt_ends_it_cleanly(folder: Path, monkeypatch: pytest.MonkeyPa
         raise KeyboardInterrupt
 
     # A clock of its own: other threads of the process sleep too.
-    monkeypatch.setattr(command, "time", SimpleNamespace(sleep=interrupt))
+    monkeypatch.setattr(command, "time", SimpleNamespace(**{**vars(time), "sleep": interrupt}))
     shown = console()
     assert command.main([str(folder), "--follow", "--only", "DM_GC"], shown) == 0
     assert said(shown).count("2 bugs in 2 classes") == 2

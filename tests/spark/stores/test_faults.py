@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -83,7 +84,11 @@ def test_another_driver_is_first_meanwhile(
     mine, other = logs(proxy, endpoint)
     proxy.inject(Fault("PUT", ENTRY, kind))
     # A clock of its own: other threads of the process sleep too, and must not commit.
-    monkeypatch.setattr(object_disk, "time", SimpleNamespace(sleep=lambda seconds: commit(other, "other")))
+    monkeypatch.setattr(
+        object_disk,
+        "time",
+        SimpleNamespace(**{**vars(time), "sleep": lambda seconds: commit(other, "other")}),
+    )
     with pytest.raises(ec.ConflictError):
         commit(mine, "mine")
     assert [e.batch for e in other.entries()] == ["other"]
