@@ -51,7 +51,7 @@ class Faults:
 
     def _call(self, frame: FrameType, event: str, arg: Any) -> Any:
         if self.after is not None:
-            if frame.f_code.co_name != self.after:
+            if frame.f_code.co_name != self.after or not is_traced(frame):
                 return None
             self.after = None
             self._trace_callers(frame.f_back)

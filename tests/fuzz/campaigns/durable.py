@@ -1,7 +1,8 @@
 """Faults in a database that a file keeps: as `faults`, and the file says the same as the database, whatever came in between.
 
 After each transaction the file is copied and the copy is opened: it holds what the database holds, so an interrupt between the commit of
-SQLite and the rest of the commit loses nothing and adds nothing. Every fourth seed walks line by line, as `interrupts` does.
+SQLite and the rest of the commit loses nothing and adds nothing. Half of the faults come just before and after that commit. Every fourth
+seed walks line by line, as `interrupts` does; every eighth walks over the commit of objects, with a second fault a few lines after each.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from tests.fuzz.campaigns.faults import Scenario
 from tests.fuzz.campaigns.interrupts import PAIRS, STRIDE, walk
 from tests.fuzz.faulty_worlds import Objects, Tables, World, weight
 from tests.laws.chooser import Seeded
+
+REACH = 64
+"""Lines from the last statement that is written to behind the point where a commit is decided."""
+SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ class DurableFaults:
                 if line_by_line:
                     forth, back, _ = PAIRS[seed // 4 % len(PAIRS)]
                     walk(scenario, forth, back, seed // 16 % STRIDE)
+                elif seed % 8 == 5:
+                    walk_commit(scenario, seed // 8 % SECONDS)
                 else:
                     scenario.run(self.transactions)
             finally:
@@ -52,6 +59,10 @@ class DurableFaults:
 
 class DurableScenario(Scenario):
     """A database in a file that is interrupted, and its twin in another file."""
+
+    aim = (
+        "_write_beside"  # the last that `FileKeeper.write` does before SQLite commits, which cannot be undone
+    )
 
     def __init__(self, seed: int, tally: Tally, world: World, folder: Path) -> None:
         super().__init__(seed, tally, world)
@@ -73,6 +84,20 @@ class DurableScenario(Scenario):
             raise self._difference(
                 f"{when}: the file is at version {version}, the database at {self.db.version}"
             )
+
+
+def walk_commit(scenario: DurableScenario, second: int) -> None:
+    """Raises at each line around the commit of SQLite, and again so many lines later; once only if that is 0."""
+    for first in range(1, REACH):
+        places = (first, second) if second else (first,)
+        scenario.disturb(
+            [("size", "d1", 10 + first)],
+            bool(first % 2),
+            lambda _, places=places: places,  # type: ignore[misc]
+            since=scenario.aim,
+        )
+        scenario.tally.transactions += 1
+        scenario.tally.views += len(scenario.db.views)
 
 
 CAMPAIGN = DurableFaults()

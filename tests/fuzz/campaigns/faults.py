@@ -96,6 +96,9 @@ class FaultCampaign:
 class Scenario:
     """A database that is interrupted, and its twin."""
 
+    aim: str | None = None
+    """A function that the commit calls shortly before it is decided: half of the faults come in the lines after that call."""
+
     def __init__(self, seed: int, tally: Tally, world: World | None = None) -> None:
         self.c = Seeded(seed)
         self.tally = tally
@@ -132,13 +135,17 @@ class Scenario:
     def _disturb(self, steps: list[Step]) -> None:
         alone = len(steps) == 1 and self.c.chance(60)
 
+        since = self.aim if self.aim is not None and self.c.chance(50) else None
+
         def anywhere(lines: int) -> tuple[int, ...]:
-            first = self.c.number(1, lines + 5)
+            first = self.c.number(1, lines + 5 if since is None else 60)
             # The undo of a short transaction has some hundred lines; the first of them are the most delicate ones.
             two = self.c.chance(60)
             return (first, self.c.number(1, self.c.pick((6, 40, 400)))) if two else (first,)
 
-        self.disturb(steps, alone, anywhere, self.c.pick((Interrupted, KeyboardInterrupt, MemoryError)))
+        self.disturb(
+            steps, alone, anywhere, self.c.pick((Interrupted, KeyboardInterrupt, MemoryError)), since
+        )
 
     def disturb(
         self,
@@ -146,8 +153,12 @@ class Scenario:
         alone: bool,
         places_in: Callable[[int], tuple[int, ...]],
         error: type[BaseException] = Interrupted,
+        since: str | None = None,
     ) -> int:
-        """Runs a transaction with faults, and checks what is left; `places_in` draws their lines. Returns how many lines it has."""
+        """Runs a transaction with faults, and checks what is left; `places_in` draws their lines, which count from the call of `since`.
+
+        Returns how many lines the transaction has.
+        """
         before = self.world.contents(self.db)
         with Faults(()) as count:
             self._run(self.twin, steps, alone)
@@ -155,8 +166,9 @@ class Scenario:
         places = places_in(count.lines)
         for listener in self.listeners:
             listener.raising = self.c.pick((None, None, None, "before", "after"))
-        faults = Faults(places, error)
-        self.script.append(f"{'alone ' if alone else ''}{steps}, {error.__name__} at {places}")
+        faults = Faults(places, error, since)
+        counted = f" since {since}" if since else ""
+        self.script.append(f"{'alone ' if alone else ''}{steps}, {error.__name__} at {places}{counted}")
         raised: BaseException | None = None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
