@@ -1,6 +1,7 @@
 """What every row of a table must satisfy on its own, compiled over rows.
 
 NOT NULL and the lengths of texts are one generated loop for all columns; which of them a row violates is asked afterwards.
+A CHECK whose condition fails for a row is neither satisfied nor violated: the error names it and the row.
 
 >>> from evercurrent.catalog.nodes import TableColumn
 >>> from evercurrent.data.types import INT
@@ -17,6 +18,8 @@ from typing import Any, assert_never
 from evercurrent.catalog.nodes import Table
 from evercurrent.catalog.rules import MaxLength, NotNull, RowRule, Satisfies, row_rules
 from evercurrent.data.zset import Row
+from evercurrent.errors import EvaluationError
+from evercurrent.rows.conversion import give_row
 from evercurrent.term.evaluate import compile_term
 
 Choice = Callable[[Sequence[Row]], list[Row]]
@@ -50,8 +53,33 @@ def _compile(rule: RowRule) -> Choice:
     if test is not None:
         return _generate([test])
     assert isinstance(rule, Satisfies)
-    condition: Callable[[Row], Any] = compile_term(rule.check.condition, [c.name for c in rule.table.columns])
-    return lambda rows: [row for row in rows if condition(row) is False]  # NULL satisfies a check
+    return _compile_check(rule, compile_term(rule.check.condition, [c.name for c in rule.table.columns]))
+
+
+def _compile_check(rule: Satisfies, condition: Callable[[Row], Any]) -> Choice:
+    def choose(rows: Sequence[Row]) -> list[Row]:
+        try:
+            return [row for row in rows if condition(row) is False]  # NULL satisfies a check
+        except EvaluationError as error:
+            _name_check(rule, condition, rows, error)
+            raise
+
+    return choose
+
+
+def _name_check(
+    rule: Satisfies, condition: Callable[[Row], Any], rows: Sequence[Row], error: EvaluationError
+) -> None:
+    """Puts the table, the CHECK and the first row for which it fails into the message of the error."""
+    for row in rows:
+        try:
+            condition(row)
+        except EvaluationError:
+            shown = give_row(rule.table.fields, row)
+            what, whose = error.message, f"{rule.table.name}: CHECK ({rule.check.text})"
+            error.message = f"{whose}: {what}\n  for the row {shown!r}"
+            error.args = (error.message,)
+            return
 
 
 def _test(rule: RowRule) -> str | None:

@@ -44,6 +44,27 @@ def test_the_view_that_fails_and_not_the_one_above_it() -> None:
         db.table("t").insert((100, 1, 0))
 
 
+def test_a_check_that_fails_is_named_with_the_row() -> None:
+    db = ec.connect()
+    db.execute("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, CHECK (b <> 7), CHECK (10 / a > b))")
+    table = db.table("t")
+    ways: list[Callable[[], Any]] = [
+        lambda: table.insert((3, 0, 1)),
+        lambda: table.insert([(2, 5, 1), (3, 0, 1)]),
+        lambda: db.execute("INSERT INTO t VALUES (2, 5, 1), (3, 0, 1)"),
+    ]
+    for way in ways:
+        with pytest.raises(ec.EvaluationError) as caught:
+            way()
+        lines = str(caught.value).splitlines()
+        assert lines[:2] == ["t: CHECK (10 / a > b): division by zero", "  for the row (3, 0, 1)"]
+        assert "NULLIF" in lines[-1] and table.rows() == []
+    table.insert((3, 1, 1))
+    with pytest.raises(ec.EvaluationError, match=r"t: CHECK \(10 / a > b\): division by zero"):
+        table.update(3, a=0)
+    assert table.rows() == [(3, 1, 1)]
+
+
 def test_assertions_oql_and_python() -> None:
     db = ec.connect()
     db.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, x BIGINT, y BIGINT)")
