@@ -37,6 +37,14 @@ SELECT SUM(a * (SELECT COUNT(*) FROM t)) AS total FROM r
 SELECT r.a, (SELECT MAX(s.c) FROM s WHERE s.b = r.b AND s.c IN (SELECT t.c FROM t WHERE t.d = 'x')) AS high FROM r
 --! case scalar_skipping_level
 SELECT r.a, r.b FROM r WHERE EXISTS (SELECT 1 FROM s WHERE s.b = r.b AND EXISTS (SELECT 1 FROM t WHERE t.c = s.c AND t.c > r.a))
+--! case relation_called_like_a_column_inside
+SELECT c.a, c.b FROM r c WHERE EXISTS (SELECT 1 FROM s WHERE s.b = c.b)
+--! case relation_called_like_a_column_of_two_tables_inside
+SELECT c.a, (SELECT COUNT(*) FROM s JOIN t ON s.c = t.c WHERE s.b = c.b) AS n FROM r c
+--! duckdb
+SELECT r.a, (SELECT COUNT(*) FROM s JOIN t ON s.c = t.c WHERE s.b = r.b) AS n FROM r
+--! case relation_called_like_a_column_two_levels_inside
+SELECT c.a, c.b FROM r c WHERE EXISTS (SELECT 1 FROM s WHERE s.c IN (SELECT t.c FROM t WHERE t.c > c.a))
 --! case scalar_group_key_correlated
 SELECT r.a, (SELECT MAX(x.n) FROM (SELECT s.c, COUNT(*) AS n FROM s WHERE s.b = r.b GROUP BY s.c) x) AS most FROM r
 --! case in_subquery

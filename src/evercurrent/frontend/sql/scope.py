@@ -6,7 +6,7 @@ terms of the level below (`t.a`, a group's key) into terms over the new variable
 carried. A name that a block does not know is looked for in the block around it: correlation.
 
 Names are found whatever their case. `a.b.c` is first tried as relation `a`, column `b`, member `c`, and then as column
-`a`, members `b` and `c`.
+`a`, members `b` and `c`; a column without members does not hide a relation `a` of a block around.
 
     SELECT city, count(*) FROM customers GROUP BY city      city means g.city, a field of the group
     SELECT name, count(*) FROM customers GROUP BY city      QueryError: the column name must appear in GROUP BY ...
@@ -26,7 +26,7 @@ from evercurrent.calculus.nodes import Query
 from evercurrent.calculus.paths import step
 from evercurrent.calculus.scope import Names
 from evercurrent.catalog.catalog import Catalog
-from evercurrent.data.types import Member, Reference, Struct
+from evercurrent.data.types import Array, Map, Member, Reference, Struct
 from evercurrent.errors import EvercurrentError, QueryError, UnsupportedError
 from evercurrent.frontend.sql.functions import CLOCK, UNSTABLE
 from evercurrent.frontend.sql.names import place_of, suggestion
@@ -35,6 +35,9 @@ from evercurrent.source import Place
 from evercurrent.term import build
 from evercurrent.term.nodes import Field, Literal, Nested, Term, Variable
 from evercurrent.term.walk import children, with_children
+
+NESTED = (Array, Map, Reference, Struct)
+"""Types of values with members."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,10 @@ class Level(ABC):
         """What could have been meant, for suggestions."""
         return ()
 
+    def has_relation(self, name: str) -> bool:
+        """Whether a relation of this block or of one around it has this lower-cased name."""
+        return False
+
     def read(self, node: exp.Expr) -> Term | None:
         """A term for a whole node, if the level has a meaning of its own for it."""
         return self.known.get(id(node))
@@ -181,15 +188,23 @@ class Rows(Level):
             if matches:
                 return self._members(self._one(matches, parts, node), parts[length + 1 :], node)
         matches = [v for v in self.visible if v.bare and v.name.lower() == lowered[0]]
-        if not matches:
+        if not matches or (len(parts) > 1 and self._is_meant_as_relation(lowered[0], matches)):
             return None
-        chosen = self._one(matches, parts, node)
-        if len(parts) > 1 and not isinstance(chosen.type, Struct) and self._is_relation(lowered[0]):
-            return None  # t.x where t is a relation without x, and also some column that has no members
-        return self._members(chosen, parts[1:], node)
+        return self._members(self._one(matches, parts, node), parts[1:], node)
 
-    def _is_relation(self, name: str) -> bool:
-        return any(v.qualifier and v.qualifier[-1].lower() == name for v in self.visible)
+    def _is_meant_as_relation(self, name: str, columns: Sequence[Visible]) -> bool:
+        """Whether `name.x` is no member of these columns of that name, but a column of a relation here or around this block."""
+        types = [v.term.type for v in columns]
+        if any(v.qualifier and v.qualifier[-1].lower() == name for v in self.visible):
+            return not any(isinstance(t, Struct) for t in types)
+        outer = self.env.outer
+        return (
+            outer is not None and outer.has_relation(name) and not any(isinstance(t, NESTED) for t in types)
+        )
+
+    def has_relation(self, name: str) -> bool:
+        own = any(v.qualifier and v.qualifier[-1].lower() == name for v in self.visible)
+        return own or (self.env.outer is not None and self.env.outer.has_relation(name))
 
     def _one(self, matches: list[Visible], parts: Sequence[str], node: exp.Expr) -> Term:
         terms = list(dict.fromkeys(v.term for v in matches))
@@ -232,6 +247,9 @@ class Stage(Level):
 
     def names(self) -> Iterable[str]:
         return self.below.names()
+
+    def has_relation(self, name: str) -> bool:
+        return self.below.has_relation(name)
 
     def find(self, parts: Sequence[str], node: exp.Expr) -> Term | None:
         found = self.below.find(parts, node)
@@ -282,6 +300,9 @@ class Bound(Level):
     def names(self) -> Iterable[str]:
         yield from self.parameters
         yield from self.around.names()
+
+    def has_relation(self, name: str) -> bool:
+        return self.around.has_relation(name)
 
     def read(self, node: exp.Expr) -> Term | None:
         return self.around.read(node)
