@@ -270,7 +270,7 @@ async def execute(service: Service, request: Request) -> Response:
     service.require_writes()
     body = await json_body(request)
     sql, parameters = member(body, "sql", str), body.get("parameters")
-    result = await run_in_threadpool(lambda: service.database.execute(sql, parameters))
+    result = await run_in_threadpool(service.execute, sql, parameters)
     return answer_json(service, {"result": repr(result), "version": service.database.version})
 
 

@@ -149,6 +149,28 @@ class Service:
         if not self.writes:
             raise TransactionError("this server only reads", hint="serve with writes=True")
 
+    def execute(self, sql: str, parameters: Any) -> Any:
+        """Runs statements. A transaction ends with the text that begins it: requests of others run in the same threads."""
+        try:
+            result = self.database.execute(sql, parameters)
+        except BaseException:
+            self._undo_open_transaction()
+            raise
+        if self._undo_open_transaction():
+            raise TransactionError(
+                "the text begins a transaction that it does not end; it was undone",
+                hint="send BEGIN; ...; COMMIT as one text, or POST /changes",
+            )
+        return result
+
+    def _undo_open_transaction(self) -> bool:
+        """Whether this thread had a transaction that BEGIN began; it is undone."""
+        try:
+            self.database.execute("ROLLBACK")
+        except TransactionError:
+            return False
+        return True
+
     def apply(self, changes: dict[str, Any], batch: str | None) -> dict[str, Any]:
         """Applies change feeds in one transaction. A batch that was applied already changes nothing."""
         self.require_writes()

@@ -235,6 +235,22 @@ def test_changes_are_applied_once(db: ec.Database, client: httpx.Client) -> None
     assert client.get("/views/n").json()["rows"] == [{"n": 4}]
 
 
+def test_a_transaction_does_not_stay_open_between_requests(client: httpx.Client, db: ec.Database) -> None:
+    for text, status in (
+        ("BEGIN", 409),
+        ("BEGIN; DELETE FROM orders", 409),
+        ("BEGIN; DELETE FROM orders; INSERT INTO orders VALUES (1 / 0, 1, 1, NULL)", 400),
+    ):
+        found = client.post("/execute", json={"sql": text})
+        assert found.status_code == status
+        feed = [{"_change_type": "insert", "id": 4, "customer": 9, "total": 1}]
+        assert client.post("/changes", json={"changes": {"orders": feed}}).status_code == 200
+        assert len(db.table("orders")) == 4
+        db.table("orders").delete(4)
+    whole = client.post("/execute", json={"sql": "BEGIN; DELETE FROM orders WHERE id = 1; COMMIT"})
+    assert whole.status_code == 200 and len(db.table("orders")) == 2
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "message"),
     [
