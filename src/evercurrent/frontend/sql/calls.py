@@ -77,6 +77,9 @@ def call(level: Level, node: exp.Expr) -> Term:
         case exp.JSONExtract() | exp.JSONExtractScalar():
             hint = "get_json_object(text, '$.a') reads what stands at a path"
             raise env.unsupported_error("an arrow into JSON", node, node.parent, hint=hint)
+        case exp.AtTimeZone():
+            hint = "convert_timezone(from, to, time), from_utc_timestamp(time, zone) and to_utc_timestamp(time, zone) convert"
+            raise env.unsupported_error("AT TIME ZONE", node, node.parent, hint=hint)
         case exp.Alias():
             raise env.wrong(f"the name {node.alias} cannot be given here", node)
         case exp.Star():

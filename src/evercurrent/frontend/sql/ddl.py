@@ -127,6 +127,9 @@ def options(env: Env, node: exp.Create) -> dict[str, str]:
     for property_ in properties.expressions if properties is not None else ():
         if isinstance(property_, IGNORED):
             continue
+        if isinstance(property_, exp.LikeProperty):
+            hint = "CREATE TABLE new AS SELECT * FROM old WHERE false takes over the columns, without keys"
+            raise env.unsupported_error("CREATE TABLE ... LIKE", property_.this, node, hint=hint)
         if type(property_) is not exp.Property:
             raise env.unsupported_error(f"{property_.key} in CREATE", property_, node)
         value = property_.args.get("value")

@@ -369,6 +369,9 @@ def _path(node: exp.Dot) -> Sequence[str] | None:
 
 def _subscript(level: Level, node: exp.Bracket) -> Term:
     env = level.env
+    of = node.this
+    if isinstance(of, exp.Column) and of.sql().upper() == "ARRAY" and level.find([of.name], of) is None:
+        raise env.unsupported_error("ARRAY[...]", node, hint="[1, 2] and array(1, 2) are arrays")
     if len(node.expressions) != 1 or isinstance(node.expressions[0], exp.Slice):
         raise env.unsupported_error(
             "a subscript other than one index or key", node, hint="use slice(array, start, length)"

@@ -99,6 +99,10 @@ UNSUPPORTED = [
     ("INSERT OVERWRITE «t SELECT * FROM t»", "INSERT OVERWRITE"),
     ("«VACUUM» t", "VACUUM"),
     ("CREATE TABLE «z (a INT) AS SELECT 1»", "CREATE TABLE AS with types"),
+    ("CREATE TABLE z LIKE «t»", "CREATE TABLE ... LIKE"),
+    ("SELECT «timestamp '2024-03-31 00:30:00' AT TIME ZONE 'UTC'»", "AT TIME ZONE"),
+    ("SELECT «ARRAY[1, 2»]", "ARRAY[...]"),
+    ("SELECT «ARRAY[1»]", "ARRAY[...]"),
     ("CREATE VIEW v AS SELECT «name FROM emp ORDER BY salary»", "ordering a view"),
     (
         "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT max«(n) FROM r») SELECT * FROM r",
