@@ -2,6 +2,7 @@
 
 arithmetic  checked arithmetic on arrays of 64 bits
 arrow       columns of Arrow as users hand them over, checked, and as vectors
+box         keys of a few integers as places in a table
 cancelling  rows that a change both inserts and deletes
 deltas      weighted rows as columns that are made when they are asked for
 exact_sums  sums of floats over groups, exact

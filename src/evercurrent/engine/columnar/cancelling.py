@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy
+import pyarrow
+import pyarrow.compute
 
 from evercurrent.engine.columnar.given import GivenRows
 from evercurrent.engine.columnar.index import Index
-from evercurrent.engine.columnar.vectors import Ints, Mask, Pools, Vector, words_of
+from evercurrent.engine.columnar.vectors import Ints, Mask, Pools, Vector, equal, kind_of, words_of
 
 NONE: Ints = numpy.empty(0, numpy.int64)
 
@@ -38,12 +40,49 @@ def _find_cancelled(given: GivenRows, key: tuple[int, ...], new_at: Ints, gone_a
     if not len(new_places):
         return NONE
     old_places = common_places(gone, [w[new_places] for w in new])
-    both = given.choose(numpy.concatenate([gone_at[old_places], new_at[new_places]]))
+    new, gone = [w[new_places] for w in new], [w[old_places] for w in gone]
+    new_at, gone_at = new_at[new_places], gone_at[old_places]
+    index = Index(len(words))
+    ids, _ = index.insert(new)
+    if index.size == len(new_at) == len(gone_at):
+        partners = numpy.full(len(gone_at), -1, numpy.int64)
+        partners[index.find(gone)] = gone_at
+        if (partners >= 0).all():
+            gone_at = partners[ids]
+            same = _are_equal(given.choose(new_at), given.choose(gone_at))
+            return numpy.concatenate([new_at[same], gone_at[same]])
+    return _find_repeated(given, new_at, gone_at)
+
+
+def _are_equal(rows: GivenRows, others: GivenRows) -> Mask:
+    """Whether each row is equal to the one beside it."""
+    same = numpy.ones(rows.num_rows, bool)
+    pools = Pools()
+    for i, t in enumerate(rows.types):
+        if i in rows.absent:
+            continue
+        if kind_of(t) != "pool":
+            same &= equal(rows.vector(i, pools), others.vector(i, pools))
+            continue
+        mine, theirs = rows.array(i), others.array(i)
+        if not mine.equals(theirs):
+            alike = pyarrow.compute.equal(mine, theirs)
+            if alike.null_count:
+                both = pyarrow.compute.and_(mine.is_null(), theirs.is_null())
+                alike = pyarrow.compute.coalesce(alike, both)
+            same &= alike.to_numpy(zero_copy_only=False)
+    return same
+
+
+def _find_repeated(given: GivenRows, new_at: Ints, gone_at: Ints) -> Ints:
+    """The same for rows whose keys occur several times."""
+    both = given.choose(numpy.concatenate([gone_at, new_at]))
+    pools = Pools()
     read = [i for i in range(len(given.types)) if i not in given.absent]
     every = _words([both.vector(i, pools) for i in read])
     ids, _ = Index(len(every)).insert(every)
     weights = numpy.ones(len(ids), numpy.int64)
-    weights[: len(old_places)] = -1
+    weights[: len(gone_at)] = -1
     net = numpy.zeros(len(ids), numpy.int64)
     numpy.add.at(net, ids, weights)
     return both.places[~_first_with_sign(ids, weights, net)]
@@ -67,27 +106,32 @@ def common_places(keys: Sequence[Ints], others: Sequence[Ints]) -> Ints:
         return NONE
     places, rest = numpy.arange(len(keys[0])), list(others)
     for i, word in enumerate(keys):
-        places = places[_are_among(word[places], rest[i])]
+        found = _are_among(word[places] if i else word, rest[i])
+        if found is None:
+            continue
+        places = places[found]
         if not len(places):
             return NONE
+        if len(keys) == 1:
+            return places
         kept = _are_among(rest[i], word[places])
-        rest = [w[kept] for w in rest]
-        if not len(rest[0]):
-            return NONE
+        if kept is not None:
+            rest = [w[kept] for w in rest]
     index = Index(len(rest))
     index.insert(rest)
     return places[index.find([w[places] for w in keys]) >= 0]
 
 
-def _are_among(values: Ints, others: Ints) -> Mask:
-    """Whether each value may be among others; certain, where these lie close together."""
-    low, high = int(others.min()), int(others.max())
-    inside: Mask = (values >= low) & (values <= high)
-    if high - low < SPARSE * (len(others) + len(values)):
-        marked = numpy.zeros(high - low + 1, bool)
-        marked[others - low] = True
-        inside &= marked[numpy.where(inside, values - low, 0)]
-    return inside
+def _are_among(values: Ints, others: Ints) -> Mask | None:
+    """Whether each value is among others; None where they lie too far apart to mark them."""
+    low = min(int(values.min()), int(others.min()))
+    high = max(int(values.max()), int(others.max()))
+    if high - low >= SPARSE * (len(others) + len(values)):
+        return None
+    marked = numpy.zeros(high - low + 1, bool)
+    marked[others - low] = True
+    found: Mask = marked[values - low]
+    return found
 
 
 def _first_with_sign(ids: Ints, weights: Ints, net: Ints) -> Mask:

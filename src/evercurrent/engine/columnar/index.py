@@ -3,11 +3,12 @@
 A key is one or more integers. Entries are numbered from 0, in any order within a batch, and are never taken out: who keeps
 entries says which are alive. Two layouts, chosen by the keys:
 
-    direct   one integer within a narrow range: `table[key - base]` is the entry
+    direct   the integers lie in narrow ranges: a place for each combination of them, which holds the entry (`box`)
     hashed   open addressing: the entry at `table[hash(key)]`, or behind it; keys are compared, so a hash decides nothing
 
-Both work on whole batches: each round looks at one place for every key that is not settled yet, and most are settled in
-the first.
+A place holds the number of the entry plus one, so that empty places are zeros, which cost no memory until they are used.
+Both layouts work on whole batches: each round looks at one place for every key that is not settled yet, and most are
+settled in the first.
 
 >>> index = Index(1)
 >>> entries = index.insert([numpy.array([7, 9, 7])])[0]
@@ -24,26 +25,28 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from evercurrent.engine.columnar.vectors import Ints
+from evercurrent.engine.columnar.box import Box, box_of
+from evercurrent.engine.columnar.vectors import Ints, Mask
 
 FACTOR = numpy.uint64(0x9E3779B97F4A7C15)
 HALF = numpy.uint64(32)
 LEAST = 1024
-NARROW = 8
-"""A direct table has at most so many places for each key."""
+NARROW, SPARSE, FREE = 8, 16, 1 << 20
+"""A direct table has at most `NARROW` places for each key, or `SPARSE` as long as it has no more than `FREE` in all."""
+SLACKS = 2, 8
+"""A table that has to grow grows by a half or an eighth beyond; if there is no room for that, keys are hashed."""
 
 
 class Index:
     """The keys of entries, and where each is. `words` are arrays with room behind the first `size` keys."""
 
-    __slots__ = ("_base", "_bits", "_direct", "_table", "_torn", "size", "width", "words")
+    __slots__ = ("_bits", "_box", "_table", "_torn", "size", "width", "words")
 
     def __init__(self, width: int) -> None:
         self.width = width
         self.size = 0
         self.words: list[Ints] = [numpy.empty(LEAST, numpy.int64) for _ in range(width)]
-        self._direct = width == 1
-        self._base = 0
+        self._box: Box | None = None  # the ranges of a direct table; None: hashed, or no table yet
         self._bits = 0
         self._table: NDArray[numpy.int32] = numpy.empty(0, numpy.int32)
         self._torn = False  # whether an insertion is under way, or was interrupted
@@ -53,152 +56,189 @@ class Index:
 
     def find(self, words: Sequence[Ints]) -> Ints:
         """Returns the entry of each key; -1 where there is none."""
-        if self._torn:
-            self.repair()
-        if not self.width:
-            return numpy.full(len(words[0]) if words else 0, 0 if self.size else -1, numpy.int64)
-        if not self.size or not len(words[0]):
-            return numpy.full(len(words[0]), -1, numpy.int64)
-        return self._find_direct(words[0]) if self._direct else self._find_hashed(words)
+        return self._look_up(words)[0]
 
     def insert(self, words: Sequence[Ints]) -> tuple[Ints, Ints]:
         """Returns the entry of each key, new ones included, and for each new entry a place where its key stands."""
-        ids = self.find(words)
-        rest = numpy.flatnonzero(ids < 0)
+        ids, slots = self._look_up(words)
+        rest = (ids < 0).nonzero()[0]
         if not len(rest):
             return ids, rest
         whole = len(rest) == len(ids)
         fresh = list(words) if whole else [w[rest] for w in words]
         self._torn = True
         self._reserve(len(rest))
-        if self._direct and not self._widen(fresh[0]):
-            self._rebuild_hashed(len(rest))
-        if not self._direct and 2 * (self.size + len(rest)) > len(self._table):
-            self._rebuild_hashed(len(rest))
-        winners, slots = self._claim(fresh, self.size)
-        candidates = numpy.arange(self.size, self.size + len(rest), dtype=numpy.int32)
+        if self._make_room(fresh):
+            slots = self._slots(fresh)
+        elif not whole:
+            slots = slots[rest]
+        winners = self._claim(fresh, slots)
+        candidates = numpy.arange(self.size, self.size + len(rest))
         won = winners == candidates
-        numbers = self.size - 1 + numpy.cumsum(won)
-        self._table[slots[won]] = numbers[won]
-        count = int(numbers[-1]) + 1 - self.size
+        if won.all():
+            numbers, count, places = candidates, len(rest), rest
+        else:
+            numbers = self.size - 1 + numpy.cumsum(won)
+            count, places = int(numbers[-1]) + 1 - self.size, rest[won]
+            self._table[slots[won]] = numbers[won] + 1
+            numbers = numbers[winners - self.size]
+            fresh = [w[won] for w in fresh]
         for own, w in zip(self.words, fresh, strict=True):
-            own[self.size : self.size + count] = w[won]
-        ids[rest] = numbers[winners - self.size]
+            own[self.size : self.size + count] = w
+        ids[rest] = numbers
         self.size += count
         self._torn = False
-        return ids, rest[won]
+        return ids, places
 
     def repair(self) -> None:
         """Makes the table again from the keys: after an interrupt it may hold entries that are none."""
+        self._box = None
         if self.width:
-            self._direct = False
-            self._rebuild_hashed(0)
+            self._rebuild([w[:0] for w in self.words])
         self._torn = False
 
-    # --- direct --------------------------------------------------------------------------------------------
+    # --- tables --------------------------------------------------------------------------------------------
 
-    def _find_direct(self, keys: Ints) -> Ints:
-        span = len(self._table)
-        low, high = int(keys.min()), int(keys.max())
-        if self._base <= low and high < self._base + span:
-            return self._table[keys - self._base].astype(numpy.int64)
-        inside = (keys >= self._base) & (keys < self._base + span)
-        places = numpy.where(inside, keys, self._base) - self._base
-        found: Ints = numpy.where(inside, self._table[places], numpy.int32(-1)).astype(numpy.int64)
+    def _look_up(self, words: Sequence[Ints]) -> tuple[Ints, Ints]:
+        """Returns the entry of each key, or -1, and the place where it stands or would stand."""
+        if self._torn:
+            self.repair()
+        count = len(words[0]) if words else 0
+        if not count or not len(self._table):  # a key of no integers has no table
+            found = numpy.full(count, -1 if self.width or not self.size else 0, numpy.int64)
+            return found, found
+        if self._box is None:
+            return self._look_up_hashed(words)
+        if self._box.holds(words):
+            slots = self._box.places(words)
+            return self._entries(slots), slots
+        inside = self._box.inside(words)
+        slots = self._box.places(
+            [numpy.where(inside, w, low) for w, low in zip(words, self._box.lows, strict=True)]
+        )
+        return numpy.where(inside, self._entries(slots), -1), slots
+
+    def _entries(self, slots: Ints) -> Ints:
+        """The entries at these places, -1 where there is none."""
+        found: Ints = self._table[slots].astype(numpy.int64)
+        found -= 1
         return found
 
-    def _widen(self, keys: Ints) -> bool:
-        """Makes room for these keys in the direct table; False if they lie too far apart."""
-        low, high = int(keys.min()), int(keys.max())
-        span = len(self._table)
-        if span:
-            low, high = min(low, self._base), max(high, self._base + span - 1)
-        wanted = high - low + 1
-        if wanted == span:
-            return True
-        most = NARROW * (self.size + len(keys)) + LEAST
-        if wanted > most:
-            return False
-        room = min(most, wanted + wanted // 2) if span else wanted
-        table = numpy.full(room, -1, numpy.int32)
-        if span:
-            table[self._base - low : self._base - low + span] = self._table
-        self._base, self._table = low, table
+    def _slots(self, words: Sequence[Ints]) -> Ints:
+        """The first place where each key may stand; all must have room in the table."""
+        return self._hash(words) if self._box is None else self._box.places(words)
+
+    def _make_room(self, fresh: Sequence[Ints]) -> bool:
+        """Makes room for keys that are not in; returns whether places have changed."""
+        if len(self._table):
+            if self._box is None:
+                if 2 * (self.size + len(fresh[0])) <= len(self._table):
+                    return False
+            elif self._box.holds(fresh):
+                return False
+        self._rebuild(fresh)
         return True
 
-    # --- hashed --------------------------------------------------------------------------------------------
-
-    def _hash(self, words: Sequence[Ints]) -> Ints:
-        h = words[0].view(numpy.uint64) * FACTOR
-        for w in words[1:]:
-            h ^= h >> HALF
-            h = (h ^ w.view(numpy.uint64)) * FACTOR
-        return (h >> numpy.uint64(64 - self._bits)).astype(numpy.int64)
-
-    def _find_hashed(self, words: Sequence[Ints]) -> Ints:
-        table, last = self._table, len(self._table) - 1
-        slots = self._hash(words)
-        found = table[slots].astype(numpy.int64)
-        active = numpy.flatnonzero(found >= 0)
-        while len(active):
-            entries = found[active]
-            same = self.words[0][entries] == words[0][active]
-            for own, w in zip(self.words[1:], words[1:], strict=True):
-                same &= own[entries] == w[active]
-            active = active[~same]
-            if len(active):
-                slots[active] = (slots[active] + 1) & last
-                found[active] = table[slots[active]]
-                active = active[found[active] >= 0]
-        return found
-
-    def _claim(self, words: Sequence[Ints], size: int) -> tuple[Ints, Ints]:
-        """Returns for keys that are not in which of them stands for each, as a number from `size` on, and its place.
-
-        Of equal keys one stands for all. The keys are written behind the last, so that they can be compared as others are.
-        """
-        count = len(words[0])
-        candidates = numpy.arange(size, size + count, dtype=numpy.int32)
-        if self._direct:
-            slots = words[0] - self._base
-            self._table[slots] = candidates
-            return self._table[slots].astype(numpy.int64), slots
-        for own, w in zip(self.words, words, strict=True):
-            own[size : size + count] = w
-        table, last = self._table, len(self._table) - 1
-        slots = self._hash(words)
-        winners = numpy.full(count, -1, numpy.int64)
-        active = numpy.arange(count)
-        while len(active):
-            at = slots[active]
-            entries = table[at]
-            empty = entries < 0
-            if empty.any():
-                table[at[empty]] = candidates[active[empty]]
-                entries = table[at]
-            same = self.words[0][entries] == words[0][active]
-            for own, w in zip(self.words[1:], words[1:], strict=True):
-                same &= own[entries] == w[active]
-            winners[active[same]] = entries[same]
-            active = active[~same]
-            slots[active] = (slots[active] + 1) & last
-        return winners, slots
-
-    def _rebuild_hashed(self, more: int) -> None:
-        """Makes the hashed table again, with room for so many more keys."""
-        self._direct = False
-        self._bits = max(LEAST, 4 * (self.size + more)).bit_length()
-        self._table = numpy.full(1 << self._bits, -1, numpy.int32)
+    def _rebuild(self, fresh: Sequence[Ints]) -> None:
+        """Makes the table again, with room for more keys."""
+        old, box = self._box, self._find_box(fresh)
+        if box is not None:
+            table = numpy.zeros(box.size, numpy.int32)
+            if old is not None and old.begins(box):
+                table[: len(self._table)] = self._table
+            elif self.size:
+                table[box.places(self.keys())] = numpy.arange(1, self.size + 1)
+            self._box, self._table = box, table
+            return
+        self._box = None
+        self._bits = max(LEAST, 4 * (self.size + len(fresh[0]))).bit_length()
+        self._table = numpy.zeros(1 << self._bits, numpy.int32)
         if self.size:
-            keys = [w[: self.size].copy() for w in self.words]
-            winners, slots = self._claim(keys, 0)
-            self._table[slots] = winners
+            keys = self.keys()
+            self._settle(keys, self._hash(keys), 0)
+
+    def _find_box(self, fresh: Sequence[Ints]) -> Box | None:
+        """The ranges of a direct table for the keys and more of them; None if they lie too far apart."""
+        count = self.size + len(fresh[0])
+        most = max(NARROW * count + LEAST, min(SPARSE * count, FREE))
+        parts = [
+            words for words in (fresh, self.keys() if self._box is None else []) if words and len(words[0])
+        ]
+        if not parts:
+            return None
+        box = box_of(parts[0])
+        for words in parts[1:]:
+            box = box.union(box_of(words))
+        if self._box is None:
+            return box if box.size <= most else None
+        wider = (self._box.widen(box, share) for share in SLACKS)
+        return next((b for b in wider if b.size <= most), None)
+
+    def _claim(self, words: Sequence[Ints], slots: Ints) -> Ints:
+        """Puts keys that are not in at places; returns for each which of them stands for it, numbered from `size` on.
+
+        Of equal keys one stands for all. `slots` are places to start from, and become the places where they stand.
+        """
+        if self._box is None:
+            for own, w in zip(self.words, words, strict=True):
+                own[self.size : self.size + len(w)] = w  # so that they can be compared as others are
+            return self._settle(words, slots, self.size)
+        self._table[slots] = numpy.arange(self.size + 1, self.size + 1 + len(slots), dtype=numpy.int32)
+        return self._entries(slots)
 
     def _reserve(self, more: int) -> None:
         wanted = self.size + more
         if self.width and wanted > len(self.words[0]):
             room = max(wanted, 2 * len(self.words[0]))
             self.words = [grow(w, self.size, room) for w in self.words]
+
+    # --- hashing -------------------------------------------------------------------------------------------
+
+    def _hash(self, words: Sequence[Ints]) -> Ints:
+        h = words[0].view(numpy.uint64) * FACTOR
+        for w in words[1:]:
+            h ^= h >> HALF
+            h ^= w.view(numpy.uint64)
+            h *= FACTOR
+        h >>= numpy.uint64(64 - self._bits)
+        return h.view(numpy.int64)
+
+    def _have_keys(self, entries: Ints, words: Sequence[Ints]) -> Mask:
+        """Whether each entry has the key beside it; of -1, something."""
+        same: Mask = self.words[0][entries] == words[0]
+        for own, w in zip(self.words[1:], words[1:], strict=True):
+            same &= own[entries] == w
+        return same
+
+    def _look_up_hashed(self, words: Sequence[Ints]) -> tuple[Ints, Ints]:
+        last = len(self._table) - 1
+        slots = self._hash(words)
+        found = self._entries(slots)
+        active = ((found >= 0) & ~self._have_keys(found, words)).nonzero()[0]
+        while len(active):
+            at = (slots[active] + 1) & last
+            entries = self._entries(at)
+            slots[active], found[active] = at, entries
+            active = active[(entries >= 0) & ~self._have_keys(entries, [w[active] for w in words])]
+        return found, slots
+
+    def _settle(self, words: Sequence[Ints], slots: Ints, first: int) -> Ints:
+        """Puts keys, which are those of the entries from `first` on, into the hashed table; see `_claim`."""
+        table, last = self._table, len(self._table) - 1
+        winners = numpy.empty(len(slots), numpy.int64)
+        active: Any = slice(None)
+        numbers = numpy.arange(len(slots))
+        while True:
+            at = slots[active]
+            free = table[at] == 0
+            table[at[free]] = numbers[active][free] + (first + 1)
+            entries = self._entries(at)
+            winners[active] = entries
+            wrong = ~self._have_keys(entries, [w[active] for w in words])
+            active = numbers[active][wrong]
+            if not len(active):
+                return winners
+            slots[active] = (slots[active] + 1) & last
 
 
 def grow(array: NDArray[Any], size: int, room: int) -> NDArray[Any]:

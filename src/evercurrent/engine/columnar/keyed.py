@@ -14,7 +14,7 @@ from evercurrent.delta.program import WEIGHT, Finalize, Keyed
 from evercurrent.engine.columnar.rules import join_batches
 from evercurrent.engine.columnar.state import ColumnState, Saved
 from evercurrent.engine.columnar.terms import Batch, compile_vector
-from evercurrent.engine.columnar.vectors import Ints, Mask, Pools, Unfit, Vector, clear_nulls
+from evercurrent.engine.columnar.vectors import Ints, Mask, Pools, Unfit, Vector, clear_nulls, equal
 from evercurrent.term.walk import columns_of
 
 
@@ -91,19 +91,6 @@ class Output:
 def _filter(part: tuple[list[Vector], Ints], mask: Mask) -> tuple[list[Vector], Ints]:
     places = numpy.flatnonzero(mask)
     return [c.take(places) for c in part[0]], part[1][places]
-
-
-def equal(a: Vector, b: Vector) -> Mask:
-    """Where two vectors agree; NULL agrees with NULL, NaN with NaN."""
-    x, y = a.values, b.values
-    if x.dtype == numpy.float64:
-        x, y = x.view(numpy.int64), y.view(numpy.int64)
-    same: Mask = x == y
-    if a.valid is not None or b.valid is not None:
-        ok_a = numpy.ones(len(a), bool) if a.valid is None else a.valid
-        ok_b = numpy.ones(len(b), bool) if b.valid is None else b.valid
-        same = (same & ok_a & ok_b) | (~ok_a & ~ok_b)
-    return same
 
 
 def choose(saved: Saved, places: Ints) -> Saved:

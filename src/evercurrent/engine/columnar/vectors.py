@@ -238,6 +238,19 @@ def is_true(vector: Vector) -> Mask:
     return found
 
 
+def equal(a: Vector, b: Vector) -> Mask:
+    """Where two vectors agree; NULL agrees with NULL, NaN with NaN."""
+    x, y = a.values, b.values
+    if x.dtype == numpy.float64:
+        x, y = x.view(numpy.int64), y.view(numpy.int64)
+    same: Mask = x == y
+    if a.valid is not None or b.valid is not None:
+        ok_a = numpy.ones(len(a), bool) if a.valid is None else a.valid
+        ok_b = numpy.ones(len(b), bool) if b.valid is None else b.valid
+        same = (same & ok_a & ok_b) | (~ok_a & ~ok_b)
+    return same
+
+
 def words_of(vectors: Sequence[Vector], nullable: bool) -> list[Ints]:
     """What identifies a row of these columns, as integers; which of them are NULL is one more, if that can be."""
     words: list[Ints] = []

@@ -67,8 +67,8 @@ def test_an_interrupted_insertion_leaves_no_entry(monkeypatch: pytest.MonkeyPatc
     entries = index.insert([first])[0].tolist()
     claim = Index._claim
 
-    def interrupt(self: Index, words: list[numpy.ndarray], size: int) -> None:
-        claim(self, words, size)
+    def interrupt(self: Index, words: list[numpy.ndarray], slots: numpy.ndarray) -> None:
+        claim(self, words, slots)
         monkeypatch.setattr(Index, "_claim", claim)
         raise KeyboardInterrupt
 
