@@ -294,6 +294,7 @@ def _satisfy(rule: RowRule, inserted: GivenRows, pools: Pools) -> bool:
 def _columns_of(session: Session, store: Store) -> ColumnTable:
     """The columns of a table. Its rows become columns if they are not."""
     if store.columns is not None:
+        store.columns = store.columns.without_dead()
         return store.columns
     from evercurrent.engine.columnar.arrow import to_arrow
     from evercurrent.engine.columnar.table import ColumnTable

@@ -15,6 +15,7 @@ row_rules   whether inserted rows satisfy the rules of single rows
 rules       one rule over a delta
 state       the entries of one state, as arrays
 table       the rows of one table as columns
+table_keys  the keys of a table, and the row of each or how many rows refer to it
 terms       terms over vectors
 vectors     columns of values, and pools of values that are no numbers
 windows     windows and top-k over columns

@@ -83,10 +83,24 @@ def _cast_column(t: Type, column: Any) -> pyarrow.Array:
                 raise Unfit(f"a column of type {column.type}")
             column = column.cast(wanted, safe=True)
         if isinstance(t, String | Binary):
-            column.validate(full=True)
+            column.validate()
+            if not _is_ascii(column):
+                column.validate(full=True)
     except pyarrow.ArrowException as problem:
         raise Unfit(str(problem)) from None
     return column
+
+
+def _is_ascii(column: pyarrow.Array) -> bool:
+    """Whether texts are certainly sound: they follow each other within the bytes, and these are all ASCII."""
+    _, places, texts = column.buffers()
+    if not len(column) or texts is None:
+        return False
+    starts = numpy.frombuffer(places, numpy.int32, len(column) + 1, 4 * column.offset)
+    first, last = int(starts[0]), int(starts[-1])
+    if not 0 <= first < last <= texts.size or (starts[1:] < starts[:-1]).any():
+        return False
+    return bool(numpy.frombuffer(texts, numpy.uint8, last - first, first).max() < 128)
 
 
 def check_vector(t: Type, column: Any) -> tuple[pyarrow.Array, Vector | None]:

@@ -48,11 +48,18 @@ class GivenRows:
 
     def choose(self, places: Ints) -> GivenRows:
         """The rows at these places."""
+        if self._whole is not None:
+            return self._whole.choose(self.places[places])
         some = GivenRows(self.types, (), len(places))
         some._whole = self
         some.absent, some.with_nulls = self.absent, self.with_nulls
         some.places = places
         return some
+
+    def find_kept(self) -> GivenRows:
+        """What a table keeps of these rows: the batch they were chosen from, if it is hardly more; nothing is copied then."""
+        whole = self._whole
+        return self if whole is None or whole.absent or 2 * self.num_rows < whole.num_rows else whole
 
     def know(self, position: int, column: pyarrow.Array, vector: Vector | None) -> None:
         """Takes a column, and its vector if that was made while the column was checked."""

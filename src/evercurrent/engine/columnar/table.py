@@ -24,10 +24,9 @@ from evercurrent.engine.columnar.arrow import vector_of
 from evercurrent.engine.columnar.cancelling import NONE, common_places
 from evercurrent.engine.columnar.deltas import Delta, SignedDelta, to_rows
 from evercurrent.engine.columnar.given import GivenRows, of_table
-from evercurrent.engine.columnar.index import Index, grow
+from evercurrent.engine.columnar.index import grow
+from evercurrent.engine.columnar.table_keys import START, KeyColumns
 from evercurrent.engine.columnar.vectors import Ints, Mask, Pools, Unfit, Vector, words_of
-
-START = 1024
 
 
 class ArrowRows:
@@ -99,36 +98,6 @@ class ChangedRows(ArrowRows):
         return SignedDelta(Delta(self.weights[:split], lambda i: gone.vector(i, pools)), positive)
 
 
-class KeyColumns:
-    """The values of a key, numbered, and a number for each: the row that has it, or how many rows refer to it."""
-
-    def __init__(self, positions: tuple[int, ...], nothing: int) -> None:
-        self.positions = positions
-        self.nothing = nothing
-        self.index = Index(len(positions))
-        self.numbers: Ints = numpy.full(START, nothing, numpy.int64)
-
-    def insert(self, words: Sequence[Ints]) -> Ints:
-        """The entries of these keys; new ones have no row."""
-        ids, _ = self.index.insert(words)
-        self._reserve()
-        return ids
-
-    def _reserve(self) -> None:
-        if self.index.size > len(self.numbers):
-            old = len(self.numbers)
-            numbers = grow(self.numbers, old, max(self.index.size, 2 * old))
-            numbers[old:] = self.nothing
-            self.numbers = numbers
-
-    def find(self, words: Sequence[Ints]) -> Ints:
-        """The numbers of these keys."""
-        ids = self.index.find(words)
-        self._reserve()  # an interrupt may have stopped an insertion
-        found = self.numbers[numpy.maximum(ids, 0)]
-        return numpy.where(ids < 0, self.nothing, found)
-
-
 @dataclass(slots=True)
 class TableChange:
     """Rows that are deleted, by number, and inserted behind the last; `apply` and `undo` are idempotent."""
@@ -146,7 +115,8 @@ class TableChange:
         self._set(2)
         table = self.table
         if self.chunk.num_rows and table.size == self.start:
-            table.append(self.chunk.table())
+            kept = self.chunk.find_kept()
+            table.append(kept.table(), slice(None) if kept is self.chunk else self.chunk.places)
         table.alive[self.deleted] = False
 
     def undo(self) -> None:
@@ -206,13 +176,14 @@ class ColumnTable:
         self.chunks: list[pyarrow.Table] = []
         self.size = 0
         self.alive: Mask = numpy.zeros(START, bool)
-        self.dead = 0
 
-    def append(self, chunk: pyarrow.Table) -> None:
+    def append(self, chunk: pyarrow.Table, places: Ints | slice) -> None:
+        """Takes in a chunk, of which the rows at these places are there."""
         end = self.size + chunk.num_rows
         if end > len(self.alive):
             self.alive = grow(self.alive, self.size, max(end, 2 * len(self.alive)))
-        self.alive[self.size : end] = True
+        self.alive[self.size : end] = False
+        self.alive[self.size : end][places] = True
         self.chunks = [*merge_chunks(self.chunks), chunk]
         self.size = end
 
@@ -261,7 +232,7 @@ class ColumnTable:
         """
         if len(deleted) and gone is None:
             gone = self.take(deleted)
-        change = TableChange(self, deleted, inserted, self.size, gone)
+        change, kept = TableChange(self, deleted, inserted, self.size, gone), inserted.find_kept()
         for key in self.keys:
             if key is None:
                 change.keys.append((NONE, NONE, NONE))
@@ -280,7 +251,8 @@ class ColumnTable:
             if ((key.numbers[ids] >= 0) & ~free).any():
                 return None
             entries = numpy.concatenate([lost, ids])
-            after = numpy.concatenate([numpy.full(len(lost), -1, numpy.int64), self.size + places])
+            numbers = self.size + (places if kept is inserted else inserted.places[places])
+            after = numpy.concatenate([numpy.full(len(lost), -1, numpy.int64), numbers])
             found = entries, key.numbers[entries], after
             change.keys.append(_last_of(*found) if free.any() else found)
         for reference in self.references:
@@ -324,26 +296,37 @@ class ColumnTable:
         found = key.find(words)
         if len(places) < rows.num_rows or (found < 0).any() or not _are_distinct(found, self.size):
             raise Unfit("a row that is not there")
-        self._require_equal(found, rows.table())
+        self._require_equal(found, rows)
         return found
 
-    def _require_equal(self, numbers: Ints, rows: pyarrow.Table) -> None:
-        """Raises Unfit unless the rows of these numbers are the given ones; compares chunk by chunk."""
-        start = 0
+    def _require_equal(self, numbers: Ints, rows: GivenRows) -> None:
+        """Raises Unfit unless the rows of these numbers are the given ones; compares them in the order of the chunks."""
+        start, own, order = 0, [], []
         for chunk in self.chunks:
             end = start + chunk.num_rows
-            inside = (numbers >= start) & (numbers < end)
-            if inside.all():
-                own, given = chunk.take(pyarrow.array(numbers - start)), rows
-            else:
-                places = numpy.flatnonzero(inside)
-                own = chunk.take(pyarrow.array(numbers[places] - start))
-                given = rows.take(pyarrow.array(places))
-            if not own.equals(given):
-                raise Unfit("a row that is another")
+            places = ((numbers >= start) & (numbers < end)).nonzero()[0]
+            if len(places):
+                own.append(chunk.take(pyarrow.array(numbers[places] - start)))
+                order.append(places)
             start = end
+        if own and not pyarrow.concat_tables(own).equals(rows.choose(numpy.concatenate(order)).table()):
+            raise Unfit("a row that is another")
+
+    def without_dead(self) -> ColumnTable:
+        """The same rows, numbered anew, if most of those that are kept are no longer there; else this table."""
+        count = len(self)
+        if self.size <= 2 * count + MOST_DEAD:
+            return self
+        made = ColumnTable(self.types, [], [], self.pools)
+        made.references = self.references
+        rows = numpy.cumsum(self.alive[: self.size]) - 1
+        made.keys = [None if key is None else key.renumber(rows) for key in self.keys]
+        made.append(self.rows().table, slice(None))
+        return made
 
 
+MOST_DEAD = 10_000
+"""So many rows that are no longer there are always kept."""
 MOST_ALIKE = 8
 """So many chunks of about one size become one."""
 

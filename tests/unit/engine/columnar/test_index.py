@@ -8,9 +8,10 @@ import numpy
 import pytest
 
 from evercurrent.engine.columnar.index import Chains, Index
-from evercurrent.engine.columnar.table import KeyColumns
+from evercurrent.engine.columnar.table_keys import KeyColumns
 
 RANGES = {"narrow": (0, 3000), "negative": (-500, 500), "wide": (-(1 << 62), 1 << 62)}
+RANGES |= {"least": (-(1 << 63), -(1 << 63) + 3000), "greatest": ((1 << 63) - 3000, (1 << 63) - 1)}
 
 
 def drawn(random: Random, count: int, width: int, bounds: tuple[int, int]) -> list[numpy.ndarray]:
