@@ -13,6 +13,7 @@ MUTANT_ARGS ?=
 KILLS ?= 300
 PIPELINE_ARGS ?=
 DBT_ARGS ?=
+PEERS_ARGS ?=
 SPARKS ?= 4.0.5 4.1.4 4.2.1 4.3.0
 HADOOP ?= 3.5.0
 AZURITE ?= 3.35.0
@@ -23,7 +24,7 @@ FIXED := PYTHONHASHSEED=0
 PAGE := src/evercurrent/serve/studio/files/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help venv java demo demo-live demo-studio studio wheel test test-fast kills kills-stores kills-executors test-postgres test-electric test-browser test-pipelines test-sparks test-stores test-hdfs hdfs-jar test-kafka test-dbt test-delta test-iceberg fuzz mutants lint bench docs reference site clean
+.PHONY: help venv java demo demo-live demo-studio studio wheel test test-fast kills kills-stores kills-executors test-postgres test-electric test-browser test-pipelines test-sparks test-stores test-hdfs hdfs-jar test-kafka test-dbt test-delta test-iceberg fuzz mutants lint bench bench-peers docs reference site clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -156,6 +157,9 @@ lint: $(STAMP) ## Check style, format, types and layers
 
 bench: $(STAMP) ## Run the benchmarks
 	$(BIN)/python -m bench.run
+
+bench-peers: $(STAMP) ## Measure other engines on the same streams, as far as cargo, npm, pip and PostgreSQL bring them; says what is missing
+	$(BIN)/python -m bench.peers $(PEERS_ARGS)
 
 docs: $(STAMP) ## Check the examples in the documentation
 	$(BIN)/python -m pytest tests/docs $(PYTEST_ARGS)

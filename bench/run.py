@@ -26,6 +26,7 @@ from bench import (
     windows_bench,
 )
 from bench.history import Missing
+from bench.peers import run as peers
 
 BENCHMARKS = {
     "streams": stream_bench.run,
@@ -46,9 +47,10 @@ BENCHMARKS = {
     "scale": large_bench.run,
     "spark-objects": objects_spark.run,
     "spark10": spark_bench.run_large,
+    "peers": peers.run,
 }
-ON_REQUEST = ("spark", "spark10", "scale", "spark-objects")
-"""Run only where they are named: they need Java, and half an hour and more at full size."""
+ON_REQUEST = ("spark", "spark10", "scale", "spark-objects", "peers")
+"""Run only where they are named: they need Java, other engines, and half an hour and more at full size."""
 
 
 def main() -> None:
