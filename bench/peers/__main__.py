@@ -1,6 +1,6 @@
 """Measures other engines beside ours: `python -m bench.peers [evercurrent dbsp ...] [--quick]`.
 
-Builds and installs what it can, says what is missing, and writes `bench/results/peers.json` and the page of benchmarks.
+Where some are named, the figures of the others stay as they are. Builds and installs what it can, says what is missing, and writes `bench/results/peers.json` and the page of benchmarks.
 """
 
 from __future__ import annotations

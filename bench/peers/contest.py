@@ -23,7 +23,7 @@ from tests.duck import difference
 
 SIZES = (1, 100, 10_000)
 LOADING = 10_000
-SINGLE = 20_000
+SINGLE = 10_000
 """So many events are measured one by one, at most."""
 
 

@@ -111,7 +111,7 @@ fn small_orders(lines: Lines) -> i64 {
 fn q17(t: &Tables) -> Records<Shown> {
     let parts = t.part.filter(|p| p.1 == "Brand#23" && p.2 == "MED BOX").map_index(|p| (p.0, ()));
     let lines = t.line.map_index(|l| (l.1, Tup2(l.3, l.4)));
-    let fold = <Fold<Tup2<i64, i64>, Lines, dbsp::algebra::UnimplementedSemigroup<i64>, _, _>>::with_output(
+    let fold = <Fold<Tup2<i64, i64>, Lines, dbsp::algebra::UnimplementedSemigroup<Lines>, _, _>>::with_output(
         Lines::new(),
         |lines: &mut Lines, line: &Tup2<i64, i64>, n: ZWeight| lines.push(Tup3(line.0, line.1, n)),
         small_orders,
