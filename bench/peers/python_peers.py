@@ -58,7 +58,8 @@ def pg_ivm() -> Peer:
     postgres = subprocess.run(
         [str(folder / "postgres"), "--version"], capture_output=True, text=True, check=True
     )
-    version = f"{found.group(1) if found else '?'}, {postgres.stdout.split(' (')[0].strip()}"
+    release = re.search(r"\(PostgreSQL\) (\S+)", postgres.stdout)
+    version = ", PostgreSQL ".join(match.group(1) for match in (found, release) if match)
     environment = {**os.environ, FOLDER: str(folder)}
 
     def measure(query: str, batch: int, streams: Streams) -> Measured:

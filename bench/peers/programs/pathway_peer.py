@@ -122,6 +122,8 @@ class Answer:
 
 
 class Feed(pw.io.python.ConnectorSubject):
+    _deletions_enabled = True  # Pathway looks for them in `run` alone
+
     def __init__(self, rows: list[tuple[int, dict[str, Any]]]) -> None:
         super().__init__()
         self.rows, self.said, self.count, self.ticked = rows, "", 0, threading.Event()

@@ -1,4 +1,5 @@
-//! Four queries of TPC-H in dbsp, one worker: a circuit in the thread of the caller.
+//! Four queries of TPC-H in dbsp, in a runtime of one worker; its threads that merge
+//! batches in the background count as well.
 //!
 //! Sums and counts are linear aggregates. Only Q17 folds over the lines of a part, since its threshold moves.
 
@@ -8,7 +9,7 @@ use anyhow::Result;
 use dbsp::operator::Fold;
 use dbsp::typed_batch::IndexedZSetReader;
 use dbsp::utils::{Tup2, Tup3, Tup4, Tup5, Tup6, Tup7};
-use dbsp::{CircuitHandle, OrdZSet, OutputHandle, RootCircuit, Stream, ZSetHandle, ZWeight};
+use dbsp::{DBSPHandle, OrdZSet, OutputHandle, RootCircuit, Runtime, Stream, ZSetHandle, ZWeight};
 use peers::measure::{Arguments, Peer, measure};
 use peers::stream::{CUT, Event, FIRST, LAST, Row, read, tables};
 
@@ -149,7 +150,7 @@ fn text(query: &str, row: &Shown) -> String {
 }
 
 struct Dbsp {
-    circuit: CircuitHandle,
+    circuit: DBSPHandle,
     inputs: Inputs,
     output: OutputHandle<OrdZSet<Shown>>,
     answer: HashMap<Shown, ZWeight>,
@@ -238,8 +239,10 @@ fn main() -> Result<()> {
     let arguments = Arguments::read();
     let events = read(&arguments.stream, tables(&arguments.query));
     let query = arguments.query.clone();
-    let (circuit, (inputs, output)) = RootCircuit::build(|circuit| build(circuit, &query))?;
+    let named = query.clone();
+    let (circuit, (inputs, output)) = Runtime::init_circuit(1, move |circuit| build(circuit, &named))?;
     let mut peer = Dbsp { circuit, inputs, output, answer: HashMap::new(), query };
     measure(&mut peer, events, &arguments);
+    peer.circuit.kill().expect("the worker ends");
     Ok(())
 }
