@@ -27,7 +27,8 @@ ABOUT = (
     "ours are handed whole rows. The peers check neither keys nor references (pg_ivm: only its primary keys): beside them "
     "stands `trusted`; `checked` checks keys, references and types. `feed` takes one row at a time at every size of batch. The time "
     "of pg_ivm is that of the server's process alone; that of Pathway includes its connector in Python. Every result at the end of "
-    "the stream is compared with DuckDB's."
+    "the stream is compared with DuckDB's. Peers are measured one after another, also in several commands: compare what differs by "
+    "more than half."
 )
 
 

@@ -1,4 +1,4 @@
-"""differential-dataflow and dbsp: built by cargo from the crate in `rust/`, into `.data/peers`."""
+"""differential-dataflow and dbsp: built by cargo from the crate in `rust/`, into its folder `target`."""
 
 from __future__ import annotations
 
