@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from stat import S_ISREG
 from typing import Any
 from urllib.parse import unquote
 
@@ -143,6 +144,8 @@ def file_marks(found: TableDescription) -> Marks | None:
         marks = {}
         for path in sorted(paths):
             status = os.stat(path)
+            if not S_ISREG(status.st_mode):
+                return None  # Spark names the folder of a table that only Hive reads, not its files
             marks[path] = [status.st_size, status.st_mtime_ns, status.st_ino]
         return marks
     except OSError:
