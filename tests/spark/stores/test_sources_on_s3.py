@@ -1,4 +1,5 @@
-"""Delta tables on S3 as sources, of warehouses on a disk and on S3: read by the driver, and by tasks of Spark without a connector."""
+"""Delta and Iceberg tables on S3 as sources, of warehouses on a disk and on S3: read by the driver, and by tasks of Spark without a
+connector."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 import evercurrent as ec
@@ -93,3 +95,67 @@ def test_what_is_not_there(endpoint: str, tmp_path: Path, lake: Any, monkeypatch
     db = Warehouse(None, tmp_path / "w")
     with pytest.raises(ec.StorageError, match="is not a Delta table"):
         db.source("t", format="delta", path=f"{lake[1]}/nothing")
+
+
+COUNTS = "CREATE VIEW per AS SELECT k, count(*) AS n FROM t GROUP BY k"
+
+
+@pytest.fixture
+def iceberg(endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """An Iceberg table in a bucket; its catalog is named by the environment, as credentials must be."""
+    catalogs = pytest.importorskip("pyiceberg.catalog")
+    options = options_for(endpoint)
+    settings = {
+        "TYPE": "sql",
+        "URI": f"sqlite:///{tmp_path}/catalog.db",
+        "WAREHOUSE": f"s3://{new_bucket(endpoint)}/ice",
+        "S3__ENDPOINT": endpoint,
+        "S3__ACCESS_KEY_ID": options["AWS_ACCESS_KEY_ID"],
+        "S3__SECRET_ACCESS_KEY": options["AWS_SECRET_ACCESS_KEY"],
+        "S3__REGION": options["AWS_REGION"],
+    }
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name, value in {
+        **options,
+        **{f"PYICEBERG_CATALOG__HERE__{k}": v for k, v in settings.items()},
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(catalogs, "_ENV_CONFIG", type(catalogs._ENV_CONFIG)())  # it was read at the import
+    catalog = catalogs.load_catalog("here")
+    catalog.create_namespace("lake")
+    table = catalog.create_table("lake.t", pa.schema({"id": pa.int64(), "k": pa.string()}))
+    table.append(pa.table({"id": [1, 2, 3], "k": ["a", "a", "b"]}))
+    return table
+
+
+def follow_iceberg(db: Warehouse, table: Any) -> None:
+    db.source("t", format="iceberg", table="lake.t", options={"catalog": "here"}, key=["id"])
+    db.execute(COUNTS)
+    assert "by reference" in str(db.refresh().notes)
+    assert sorted(db.view("per").rows()) == [("a", 2), ("b", 1)]
+    table.delete("id = 1")
+    table.append(pa.table({"id": [9], "k": ["z"]}))
+    assert db.refresh().rows_in == {"t": 2}
+    assert sorted(db.view("per").rows()) == [("a", 1), ("b", 1), ("z", 1)]
+    assert sorted(db.table("t").rows()) == [(2, "a"), (3, "b"), (9, "z")]
+    assert not any(s.files for s in db._core.present.table_rows("t").segments)
+
+
+@pytest.mark.parametrize("where", ["disk", "s3"])
+def test_the_driver_reads_iceberg(
+    endpoint: str, tmp_path: Path, iceberg: Any, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "private", lambda spark: None)
+    path: Any = tmp_path / "w" if where == "disk" else f"s3://{new_bucket(endpoint)}/w"
+    follow_iceberg(Warehouse(None, path), iceberg)
+
+
+@pytest.mark.spark
+def test_tasks_read_iceberg(
+    spark: SparkSession, tmp_path: Path, iceberg: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "DRIVER_BYTES", -1)
+    monkeypatch.setattr(references, "HELD_BYTES", -1)
+    db = Warehouse(spark, tmp_path / "w", strategy="spark")
+    follow_iceberg(db, iceberg)
+    assert db.verify()
