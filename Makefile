@@ -128,13 +128,16 @@ test-delta: java ## Read tables that Delta's own engine writes, and let it read 
 	    'pyspark==4.2.0' 'delta-spark==4.4.0' -e '.[spark]' duckdb hypothesis pytest
 	.venv-delta/bin/python -m pytest tests/delta_engine $(PYTEST_ARGS)
 
-test-iceberg: java ## Read tables of a catalog of Iceberg's own runtime, in .venv-iceberg (its jar by Maven)
+test-iceberg: java ## Read tables of Iceberg's own catalogs (a folder, REST, Hive's metastore), in .venv-iceberg (jars by Maven)
 	@test -d .venv-iceberg || $(PYTHON) -m venv .venv-iceberg
 	.venv-iceberg/bin/python -m pip install --quiet --disable-pip-version-check \
-	    'pyspark==4.1.1' -e '.[spark]' duckdb hypothesis pytest
+	    'pyspark==4.1.1' -e '.[spark,iceberg]' thrift duckdb hypothesis pytest
 	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -Dmdep.useBaseVersion=true \
 	    -Dartifact=org.apache.iceberg:$(ICEBERG) -DoutputDirectory=$(CURDIR)/.data/iceberg
-	EVERCURRENT_ICEBERG_JAR=$$(ls $(CURDIR)/.data/iceberg/*.jar) \
+	mvn -q -B -f tests/iceberg_engine/rest_catalog.xml -Diceberg=$(lastword $(subst :, ,$(ICEBERG))) \
+	    org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies -DincludeScope=runtime \
+	    -DoutputDirectory=$(CURDIR)/.data/iceberg/rest || echo "The REST catalog is left out: no jars." >&2
+	EVERCURRENT_ICEBERG_JAR=$$(ls $(CURDIR)/.data/iceberg/*.jar) EVERCURRENT_ICEBERG_REST_JARS=$(CURDIR)/.data/iceberg/rest \
 	    .venv-iceberg/bin/python -m pytest tests/iceberg_engine $(PYTEST_ARGS)
 
 test-electric: $(STAMP) ## Follow served views with Electric's own client (needs node and npm)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,36 +13,7 @@ from evercurrent.warehouse.database import Warehouse
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-JAR = os.environ.get("EVERCURRENT_ICEBERG_JAR", "")
-pytestmark = pytest.mark.skipif(
-    not os.path.exists(JAR), reason="Iceberg's runtime is not there: make test-iceberg"
-)
 VIEW = "CREATE VIEW per AS SELECT g, count(*) AS n, sum(x) AS s, max(id) AS m FROM t GROUP BY g"
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """A session with Iceberg's own runtime, and a catalog of it."""
-    from pyspark.sql import SparkSession
-
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", JAR)
-        .config("spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")
-        .config("spark.sql.catalog.ice", "org.apache.iceberg.spark.SparkCatalog")
-        .config("spark.sql.catalog.ice.type", "hadoop")
-        .config("spark.sql.catalog.ice.warehouse", str(tmp_path_factory.mktemp("ice")))
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
 
 
 def agrees(session: SparkSession, db: Warehouse, name: str) -> None:
