@@ -18,6 +18,9 @@ FILE = f"{URL}/data/t/a.parquet"
 
 def test_a_task_reads_from_the_disk_of_its_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    # A task sets this for good; this way it is as it was at the end.
+    monkeypatch.setenv("EVERCURRENT_CACHE_BYTES", "0")
+    monkeypatch.delenv("EVERCURRENT_CACHE_BYTES")
     data = bytes(range(256)) * 100
     disk = disk_of_task(Reach(URL, {}, {"EVERCURRENT_CACHE_BYTES": "1000000"}))
     monkeypatch.delenv("EVERCURRENT_CACHE_BYTES")
