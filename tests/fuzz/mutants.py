@@ -407,6 +407,13 @@ KEEPING = (
 
 ON_SPARK = (
     Mutant(
+        "a wider integer is written as it is",
+        "    return value.try_cast(spark_type(wanted))\n",
+        "    return value\n",
+        ("warehouse",),
+        spark=True,
+    ),
+    Mutant(
         "the driver adds what it should subtract",
         "into[key] = into.get(key, 0) + sign * {times}",
         "into[key] = into.get(key, 0) + {times}",

@@ -11,7 +11,7 @@ a delta is added as a whole, so what a key determines is determined before it an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -20,16 +20,16 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DecimalType
 
-from evercurrent.data.types import Interval, Map, Struct, Type
+from evercurrent.data.types import Integer, Interval, Map, Struct, Type
 from evercurrent.delta.program import Amount, Explode, Let, Lookup, Rule, State, Step, Where
 from evercurrent.engine.spark.jobs.aggregates import read_bags
 from evercurrent.engine.spark.storage.file_schema import Shape, W
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents
-from evercurrent.engine.spark.translate.expressions import column, translate_typed
+from evercurrent.engine.spark.translate.expressions import column, translate_into, translate_typed
 from evercurrent.engine.spark.translate.intervals import units_of
 from evercurrent.engine.spark.translate.types import WEIGHT_TYPE, find_sum_type, spark_type
-from evercurrent.term.nodes import Column
+from evercurrent.term.nodes import Column, Term
 
 Names = dict[str, str]
 """What the program calls a column -> what it is called in the frame at hand."""
@@ -142,7 +142,7 @@ def look_up(flow: Flow, step: Lookup) -> None:
     for name, term in step.match:
         own = flow.states.fresh()
         selected.append(F.col(stored[name]).alias(own))
-        probe = column(term, scope).cast(spark_type(state_type(shape.state, name)))
+        probe = probe_of(term, state_type(shape.state, name), scope)
         keys.append(probe.eqNullSafe(F.col(own)) if name in step.null_safe else probe == F.col(own))
     if not (step.absent or step.present):
         for name, c in step.binds:
@@ -177,6 +177,14 @@ def fans_out(step: Lookup, state: State) -> bool:
     return not any(i.single and set(i.columns) <= by for i in state.indexes)
 
 
+def probe_of(term: Term, wanted: Type, scope: Mapping[str, SparkColumn]) -> SparkColumn:
+    """What is looked for in a column of a state. A wider integer stays one: it may not fit, and then nothing is found."""
+    found = column(term, scope)
+    if isinstance(wanted, Integer) and isinstance(term.type, Integer) and term.type.bits > wanted.bits:
+        return found
+    return found.cast(spark_type(wanted))
+
+
 def state_type(state: State, name: str) -> Type:
     return next(c.type for c in (*state.columns, *state.dependents) if c.name == name)
 
@@ -196,20 +204,20 @@ def miss(flow: Flow, step: Lookup) -> None:
 # --- what a rule adds --------------------------------------------------------------------------------------
 
 
-def rows_of(rule: Rule, flow: Flow) -> DataFrame:
-    """What it adds to a linear relation."""
+def rows_of(rule: Rule, flow: Flow, into: Sequence[Column]) -> DataFrame:
+    """What it adds to a linear relation, whose columns are `into`."""
     scope = flow.scope()
-    columns = [translate_typed(t, scope).alias(f"c{i}") for i, t in enumerate(rule.columns)]
+    pairs = zip(rule.columns, into, strict=True)
+    columns = [translate_into(t, c.type, scope).alias(f"c{i}") for i, (t, c) in enumerate(pairs)]
     return flow.frame.select(*columns, column(rule.count, scope).cast("bigint").alias(W))
 
 
 def entries_of(rule: Rule, flow: Flow, shape: Shape) -> DataFrame:
     """What it adds to the entries of a state."""
     scope = flow.scope()
-    parts = [translate_typed(t, scope).alias(n) for t, n in zip(rule.columns, shape.columns, strict=True)]
-    parts += [
-        translate_typed(t, scope).alias(n) for t, n in zip(rule.dependents, shape.dependents, strict=True)
-    ]
+    parts = key_parts(rule, scope, shape)
+    own = zip(rule.dependents, shape.state.dependents, shape.dependents, strict=True)
+    parts += [translate_into(t, c.type, scope).alias(n) for t, c, n in own]
     parts.append(column(rule.count, scope).cast("bigint").alias(W))
     for i, name in shape.sums.items():
         a, target = rule.amounts[i], find_sum_type(shape.state.accumulators[i].type)
@@ -217,6 +225,12 @@ def entries_of(rule: Rule, flow: Flow, shape: Shape) -> DataFrame:
         counts = a.args[0] == rule.weight and isinstance(target, DecimalType) and target.scale == 0
         parts.append(amount(a, scope, WEIGHT_TYPE if counts else target).alias(name))
     return flow.frame.select(*parts)
+
+
+def key_parts(rule: Rule, scope: Mapping[str, SparkColumn], shape: Shape) -> list[SparkColumn]:
+    """The columns of a state by which its entries are told apart."""
+    own = zip(rule.columns, shape.state.columns, shape.columns, strict=True)
+    return [translate_into(t, c.type, scope).alias(n) for t, c, n in own]
 
 
 def amount(a: Amount, scope: Mapping[str, SparkColumn], target: object) -> SparkColumn:
@@ -232,7 +246,7 @@ def bag_of(rule: Rule, flow: Flow, shape: Shape, i: int) -> DataFrame:
     scope = flow.scope()
     a = rule.amounts[i]
     frame = flow.frame if a.where is None else flow.frame.where(column(a.where, scope))
-    parts = [translate_typed(t, scope).alias(n) for t, n in zip(rule.columns, shape.columns, strict=True)]
+    parts = key_parts(rule, scope, shape)
     types = shape.bag_types(i)
     parts += [column(t, scope).cast(spark_type(types[j])).alias(f"a{j}") for j, t in enumerate(a.args)]
     assert a.weight is not None

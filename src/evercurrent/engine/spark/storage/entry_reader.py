@@ -20,7 +20,7 @@ import pyarrow
 import pyarrow.compute
 from pyspark.sql.types import StructType
 
-from evercurrent.data.types import Array, Decimal, Float, Map, Struct, Type
+from evercurrent.data.types import Array, Decimal, Float, Integer, Map, Struct, Type
 from evercurrent.data.zset import Row
 from evercurrent.engine.spark.storage.digests import H, digests
 from evercurrent.engine.spark.storage.file_schema import W, is_added, row_schema
@@ -125,7 +125,13 @@ class EntryReader:
         With `wanted`, at least those whose columns at `key` are among these tuples; other rows may come along.
         """
         arrow = arrow_schema(schema)
-        columns = [] if wanted is None else self.list_wanted(arrow, types, key, wanted)
+        columns: list[Wanted] = []
+        if wanted is not None:
+            try:
+                columns = self.list_wanted(arrow, types, key, wanted)
+            except (pyarrow.ArrowInvalid, OverflowError):
+                wanted = [k for k in wanted if fits(k, [types[i] for i in key])]
+                columns = self.list_wanted(arrow, types, key, wanted)
         result: list[tuple[Any, ...]] = []
         for segment in store.segments:
             for file in segment.find_holding(columns):
@@ -344,6 +350,18 @@ def together(
             field = schema.field(i)
             columns[field.name] = pyarrow.array([plain(types[i], v) for v in values], field.type)
     return pyarrow.table(columns)
+
+
+def fits(key: Row, types: Sequence[Type]) -> bool:
+    """Whether a key can be one of columns of these types: an integer that is compared with them may be too wide.
+
+    >>> fits((2**40, None), [Integer(64), Integer(32)]), fits((2**40,), [Integer(32)])
+    (True, False)
+    """
+    return all(
+        v is None or not isinstance(t, Integer) or -1 << (t.bits - 1) <= v < 1 << (t.bits - 1)
+        for v, t in zip(key, types, strict=True)
+    )
 
 
 def plain_keys(schema: StructType) -> bool:

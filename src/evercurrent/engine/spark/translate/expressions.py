@@ -73,6 +73,17 @@ def translate_typed(t: Term, scope: Scope) -> SparkColumn:
     return column(t, scope).cast(spark_type(t.type))
 
 
+def translate_into(t: Term, wanted: Type, scope: Scope) -> SparkColumn:
+    """The column of a term that is added to a column of this type.
+
+    By an equality, a wider integer may stand where a narrower one stood (`k = n`, INT and BIGINT): for rows that satisfy it, it fits.
+    """
+    value = translate_typed(t, scope)
+    if t.type == wanted or not isinstance(wanted, Integer):
+        return value
+    return value.try_cast(spark_type(wanted))
+
+
 def _member(of: Type, name: str) -> str:
     assert isinstance(of, Struct)
     position = of.position(name)
