@@ -92,7 +92,10 @@ class JobTransaction:
         self.relations = {r.name: r for r in program.relations}
         self.kept = stores
         self.outside = outside_rules(program)
-        self.bodies = {x.body for r in program.relations if isinstance(r, Fixpoint) for x in r.loops}
+        loops = [x for r in program.relations if isinstance(r, Fixpoint) for x in r.loops]
+        self.bodies = {x.body for x in loops}
+        self.columns = {r.name: r.columns for r in program.relations if not isinstance(r, Fixpoint)}
+        self.columns |= {x.body: x.columns for x in loops}  # what rules add rows to
 
     def seed(self, seeds: Mapping[StoreName, Store]) -> None:
         """Count these segments as added to their states."""
@@ -240,18 +243,13 @@ class JobTransaction:
         if shape is None:
             apart = rule.into in self.bodies and id(rule) in self.outside
             target = scratch_store(rule.into, "outside") if apart else rule.into
-            self.rows.setdefault(target, []).append(rows_of(rule, flow, self.relation_columns(rule.into)))
+            self.rows.setdefault(target, []).append(rows_of(rule, flow, self.columns[rule.into]))
             return
         self.contents[shape.store].pending.append(entries_of(rule, flow, shape))
         for i in shape.bags:
             self.contents[shape.bag_store(i)].pending.append(bag_of(rule, flow, shape, i))
         for store in shape.stores:
             self.contents[store].pending_rows += most
-
-    def relation_columns(self, name: str) -> Sequence[Column]:
-        relation = self.relations[name]
-        assert not isinstance(relation, Fixpoint)  # rules add to the bodies of its loops
-        return relation.columns
 
     def pin(self, rule: Rule, flow: Flow) -> None:
         """See to it that what is read several times is computed once, if it is worth a job."""
