@@ -313,7 +313,7 @@ class ColumnTable:
             raise Unfit("a row that is another")
 
     def without_dead(self) -> ColumnTable:
-        """The same rows, numbered anew, if most of those that are kept are no longer there; else this table."""
+        """The same rows under new numbers, if most of those that are kept are no longer there; else this table."""
         count = len(self)
         if self.size <= 2 * count + MOST_DEAD:
             return self
