@@ -7,7 +7,8 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 Handler = Callable[[Any], Any]
@@ -76,3 +77,37 @@ def processor_time() -> float:
         started = {pid for pid, parent in parents.items() if parent in own} - own
         own |= started
     return sum(seconds[pid] for pid in own)
+
+
+def workers() -> list[Path]:
+    """The processes of Spark's workers in Python, as folders of /proc."""
+    found = []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                if b"pyspark.daemon" in Path(entry.path, "cmdline").read_bytes():
+                    found.append(Path(entry.path))
+            except OSError:
+                continue  # it has just ended
+    return found
+
+
+def peak(process: Path) -> float:
+    """The most that a process has had in memory since its peak was reset, mapped pages of files included, in MB."""
+    try:
+        status = (process / "status").read_text()
+    except OSError:
+        return 0.0  # it has just ended
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024 if "VmHWM:" in status else 0.0
+
+
+def reset_peaks() -> None:
+    """Lets the peaks of this process and of Spark's workers in Python begin anew."""
+    for process in (Path("/proc/self"), *workers()):
+        with suppress(OSError):
+            (process / "clear_refs").write_text("5")
+
+
+def peak_memory() -> tuple[float, float]:
+    """The peak of this process, and the greatest of Spark's workers in Python, in MB."""
+    return peak(Path("/proc/self")), max(map(peak, workers()), default=0.0)

@@ -10,6 +10,7 @@ from bench import (
     checked,
     columns_bench,
     durable_bench,
+    first_day_bench,
     growth_bench,
     large_bench,
     maps_bench,
@@ -19,6 +20,7 @@ from bench import (
     pauses_bench,
     python_bench,
     report,
+    shares_bench,
     spark_bench,
     statements_bench,
     stream_bench,
@@ -47,9 +49,18 @@ BENCHMARKS = {
     "scale": large_bench.run,
     "spark-objects": objects_spark.run,
     "spark10": spark_bench.run_large,
+    "shares": shares_bench.run,
+    "first-day": first_day_bench.run,
     "peers": peers.run,
 }
-ON_REQUEST = ("spark", "spark10", "scale", "spark-objects", "peers")
+WITH_VIEWS = {
+    "spark": spark_bench.run,
+    "spark10": spark_bench.run_large,
+    "shares": shares_bench.run,
+    "first-day": first_day_bench.run,
+}
+"""Those that can be told which views to measure."""
+ON_REQUEST = ("spark", "spark10", "scale", "spark-objects", "shares", "first-day", "peers")
 """Run only where they are named: they need Java, other engines, and half an hour and more at full size."""
 
 
@@ -59,7 +70,7 @@ def main() -> None:
         "names", nargs="*", help=f"which: {', '.join(BENCHMARKS)}; all but {', '.join(ON_REQUEST)} by default"
     )
     parser.add_argument(
-        "--views", nargs="+", help="of spark and spark10 only these views, beside what was found before"
+        "--views", nargs="+", help=f"of {', '.join(WITH_VIEWS)} only these views"
     )
     parser.add_argument("--quick", action="store_true", help="smaller data, fewer repeats: a minute or two")
     options = parser.parse_args()
@@ -69,9 +80,8 @@ def main() -> None:
     for name in options.names or [n for n in BENCHMARKS if n not in ON_REQUEST]:
         start = time.perf_counter()
         try:
-            if options.views and name in ("spark", "spark10"):
-                run = spark_bench.run if name == "spark" else spark_bench.run_large
-                result = run(options.quick, options.views)
+            if options.views and name in WITH_VIEWS:
+                result = WITH_VIEWS[name](options.quick, options.views)
             else:
                 result = BENCHMARKS[name](options.quick)
         except Missing as why:

@@ -7,6 +7,7 @@ batch is that of `db.apply`: intake, constraints, program, commit and publishing
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import statistics
 import tempfile
@@ -53,7 +54,7 @@ def require(db: Any, names: list[str]) -> None:
 def bytes_under(folder: Any, stores: Any) -> int:
     """What files and their mapped copies take."""
     files = [f for s in stores for x in s.segments for f in x.files]
-    return sum(p.stat().st_size for f in files for p in folder.traces(f))
+    return sum(os.path.getsize(p) for f in files for p in folder.traces(f))
 
 
 def measured_before(result: Result, columns: list[str], names: list[str]) -> list[list[Any]]:
