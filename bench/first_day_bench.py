@@ -37,7 +37,14 @@ def timed(run: Callable[[], Any]) -> tuple[float, float]:
 def run(quick: bool, views: list[str] | None = None) -> Result:
     names = views or list(FIVE if quick else texts())
     sf = 0.1 if quick else 1.0
-    columns = ["view", "Spark computes", "Spark writes what is kept", "create", "ratio", "create, by the clock"]
+    columns = [
+        "view",
+        "Spark computes",
+        "Spark writes what is kept",
+        "create",
+        "ratio",
+        "create, by the clock",
+    ]
     table = Table(f"Creating a view, SF {sf:g}", [*columns, "ratio by the clock", "kept, MB"])
     result = Result("first-day", ABOUT, [table], machine(), quick)
     spark = session("6g")

@@ -1,18 +1,20 @@
 """Batches beyond the driver's limit: a join with an aggregate over millions of rows, by the driver and by tasks.
 
 Intake, fill and batches end to end beside what Spark takes to compute the same query from its files and to write the result, in one
-session. Both are warm: each is run several times before it is measured, and what counts is the median of several. The peak of
-the driver's Python process is that of the operating system, so it never falls from one row to the next.
+session: in local mode (`run`) and on a standalone cluster of two workers, where executors are killed too (`run_cluster`).
+Both sides are warm: each is run several times before it is measured, and what counts is the median of several. A process of its own
+writes the files of all batches first, so that the memory of the driver is that of the database.
 """
 
 from __future__ import annotations
 
-import resource
+import multiprocessing
 import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,19 +24,20 @@ import pyarrow
 import pyarrow.parquet
 
 import evercurrent as ec
-from bench.measure import machine, processor_time
+from bench.measure import machine, peak_memory, processor_time, reset_peaks
 from bench.report import Result, Table
 from bench.spark_data import session
 
 ABOUT = (
     "`SELECT d.category, sum(f.amount), count(*) FROM fact f JOIN dim d ON f.dim = d.id GROUP BY d.category` over tables with "
-    "primary keys and a reference, Spark in local mode with two cores. A quarter of a batch deletes rows, a quarter inserts them again "
-    "with another amount, half inserts new rows. Recomputing reads Parquet files of the tables as they were loaded and writes the result; "
-    "it does not take in the change. *Spark takes in the change* is what Spark needs for that alone: it reads the loaded table and the "
-    "change, leaves out deleted rows by key, adds the inserted ones and writes the table as new Parquet files, without looking at keys "
-    "or references (medians of {repeats} after one). Our time for a batch is intake, constraints, the table's new files and the view; the "
-    "last ratio compares it with both together, taking in and recomputing. Processor time of all processes, and the clock beside it. Batches and recomputing are warm: medians of "
-    "{repeats} after {warm} that do not count; loading and creating happen once, and the load is the first work of the session's Python workers. "
+    "primary keys and a reference, {where}. Half of a batch deletes rows, a quarter inserts half of these again "
+    "with another amount, a quarter inserts new rows, so that the table keeps its size. Recomputing reads Parquet files of the tables as they "
+    "were loaded and writes the result; it does not take in the change. *Spark takes in the change* is what Spark needs for that alone: it reads "
+    "the loaded table and the change, leaves out deleted rows by key, adds the inserted ones and writes the table as new Parquet files, without "
+    "looking at keys or references. Our time for a batch is intake, constraints, the table's new files and the view; *ratio to both* compares it "
+    "with both together, taking in and recomputing. Processor time of all processes, and the clock beside it. Batches and Spark's side are warm: "
+    "medians of {repeats} after {warm} that do not count, but for the largest batch, which runs once; loading and creating happen once, and the load "
+    "is the first work of the session's Python workers. Peaks are those of one step, mapped pages of files included. "
     "After all batches the view was compared with Spark's own answer, and equal."
 )
 QUERY = (
@@ -58,7 +61,12 @@ COLUMNS = [
     "ratio to both",
     "run by",
     "peak of the driver, MB",
+    "peak of a task, MB",
 ]
+SIZES = (10_000, 100_000, 600_000, 1_000_000, 2_000_000)
+LAST = 10_000_000
+"""The largest batch deletes all rows of the table."""
+KILLS = 5
 
 
 @dataclass
@@ -107,21 +115,28 @@ def facts(first: int, last: int, dims: int, seed: int) -> pyarrow.Table:
     )
 
 
-def batch(place: Path, base: pyarrow.Table, rows: int, new: int, gone: int, dims: int) -> str:
-    """A file of changes: rows from `gone` on are replaced, those from `new` on inserted."""
-    quarter = rows // 4
-    old = base.slice(gone, quarter)
-    amounts = numpy.random.default_rng(new).integers(0, 1_000_000, quarter)
-    replaced = old.set_column(2, "amount", pyarrow.array(amounts, pyarrow.int64()))
-    inserted = facts(new, new + rows - 2 * quarter, dims, new + 1)
-    kinds = ("delete", "insert", "insert")
-    parts = [
-        part.append_column("_change_type", pyarrow.array([kind] * part.num_rows))
-        for part, kind in zip((old, replaced, inserted), kinds, strict=True)
-    ]
-    path = place / f"changes{new}.parquet"
-    pyarrow.parquet.write_table(pyarrow.concat_tables(parts), path, row_group_size=100_000)
-    return str(path)
+def write_files(place: Path, size: int, dims: int, batches: list[int]) -> None:
+    """Writes both tables and the changes, batch after batch, as Parquet files."""
+    rows = facts(0, size, dims, 1)
+    pyarrow.parquet.write_table(rows, place / "fact.parquet", row_group_size=250_000)
+    categories = numpy.random.default_rng(0).integers(0, dims // 10, dims)
+    known = {"id": pyarrow.array(numpy.arange(dims)), "category": pyarrow.array(categories)}
+    pyarrow.parquet.write_table(pyarrow.table(known), place / "dim.parquet")
+    first = size
+    for number, changed in enumerate(batches):
+        quarter = changed // 4
+        gone = rows.slice(0, 2 * quarter)
+        amounts = numpy.random.default_rng(first).integers(0, 1_000_000, quarter)
+        replaced = gone.slice(0, quarter).set_column(2, "amount", pyarrow.array(amounts, pyarrow.int64()))
+        inserted = facts(first, first + quarter, dims, first + 1)
+        parts = [
+            part.append_column("_change_type", pyarrow.array([kind] * part.num_rows))
+            for part, kind in ((gone, "delete"), (replaced, "insert"), (inserted, "insert"))
+        ]
+        whole = pyarrow.concat_tables(parts)
+        pyarrow.parquet.write_table(whole, place / f"changes{number}.parquet", row_group_size=100_000)
+        rows = pyarrow.concat_tables([rows.slice(2 * quarter), replaced, inserted]).combine_chunks()
+        first += quarter
 
 
 def recompute(spark: Any, place: Path) -> Any:
@@ -144,10 +159,6 @@ def take_in(spark: Any, place: Path, path: str) -> Any:
     return write
 
 
-def peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 @dataclass
 class Bench:
     """One session with its files, and the table that is filled."""
@@ -158,13 +169,14 @@ class Bench:
     dims: int
     table: Table = field(default_factory=lambda: Table("", list(COLUMNS)))
 
-    def write_files(self) -> pyarrow.Table:
-        base = facts(0, self.size, self.dims, 1)
-        pyarrow.parquet.write_table(base, self.place / "fact.parquet", row_group_size=250_000)
-        categories = numpy.random.default_rng(0).integers(0, self.dims // 10, self.dims)
-        known = {"id": pyarrow.array(numpy.arange(self.dims)), "category": pyarrow.array(categories)}
-        pyarrow.parquet.write_table(pyarrow.table(known), self.place / "dim.parquet")
-        return base
+    def write_files(self, batches: list[int]) -> None:
+        writer = multiprocessing.get_context("spawn").Process(
+            target=write_files, args=(self.place, self.size, self.dims, batches)
+        )
+        writer.start()
+        writer.join()
+        if writer.exitcode:
+            raise SystemExit("the files of the batches could not be written")
 
     def note(
         self, step: str, rows: int | None, t: Timing, own: Timing | None, taken: Timing | None = None
@@ -177,7 +189,7 @@ class Bench:
         )
         both = None if own is None or taken is None else t.processor / (own.processor + taken.processor)
         beside += [None if taken is None else taken.processor, both]
-        row = [step, rows, t.processor, t.clock, t.intake, t.program, each, *beside, t.how, peak()]
+        row = [step, rows, t.processor, t.clock, t.intake, t.program, each, *beside, t.how, *peak_memory()]
         self.table.rows.append(row)
         print(*row, flush=True)
 
@@ -186,20 +198,62 @@ class Bench:
 
         frame = self.spark.read.parquet(path)
         frame = frame.withColumn("_change_type", F.lit("insert")) if insert else frame
+        reset_peaks()
         return timed(lambda: db.apply({name: frame}))
+
+    def warm(self, run: Callable[[], Any], times: int) -> Timing:
+        """The medians of some runs, after as many as do not count."""
+        return median_of([timed(run) for _ in range(WARM + times)][WARM:])
 
 
 def run(quick: bool) -> Result:
-    size, batches = (1_000_000, (100_000, 600_000)) if quick else (5_000_000, (100_000, 600_000, 2_000_000))
+    """In local mode."""
     spark = session("3g")
+    try:
+        return measure(quick, spark, "scale", "Spark in local mode with two cores")
+    finally:
+        spark.stop()
+
+
+def run_cluster(quick: bool) -> Result:
+    """On a standalone cluster of two workers with a core each; then with an executor killed in the middle of each batch."""
+    from tests.loopback import free_port
+    from tests.spark.on_cluster import cluster_session, dying_executor, two_workers
+
+    folder = Path(tempfile.mkdtemp(prefix="evercurrent-cluster-"))
+    try:
+        with two_workers(folder, "4g") as address:
+            port = free_port()
+            spark = cluster_session(address, port, "3g")
+
+            @contextmanager
+            def killing(killed: list[int]) -> Iterator[None]:
+                with dying_executor(spark, port, killed):
+                    yield
+
+            where = (
+                "a standalone cluster of Spark on one machine: a master, two workers with one core each, the driver beside them. In the last "
+                "batches an executor is killed while tasks run, so that its worker starts another one"
+            )
+            return measure(quick, spark, "cluster", where, killing)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def measure(quick: bool, spark: Any, name: str, where: str, killing: Any = None) -> Result:
+    size, sizes = (1_000_000, SIZES[1:3]) if quick else (5_000_000, SIZES)
+    last = LAST // 5 if quick else LAST
+    batches = [rows for rows in sizes for _ in range(WARM + REPEATS)]
+    batches += [sizes[-1]] * (KILLS if killing else 0) + [last]
     place = Path(tempfile.mkdtemp(prefix="evercurrent-bench-"))
     bench = Bench(spark, place, size, size // 50)
     bench.table.title = f"Intake, creation and batches over {size:,} rows"
-    about = ABOUT.format(repeats=REPEATS, warm=WARM)
+    about = ABOUT.format(where=where, repeats=REPEATS, warm=WARM)
     try:
-        base = bench.write_files()
+        bench.write_files(batches)
+        files = (str(place / f"changes{i}.parquet") for i in range(len(batches)))
         again = recompute(spark, place)
-        own = median_of([timed(again) for _ in range(WARM + REPEATS)][WARM:])
+        own = bench.warm(again, REPEATS)
         db = ec.connect(spark=spark, path=place / "w")
         db.execute("CREATE TABLE dim (id BIGINT PRIMARY KEY, category BIGINT NOT NULL)")
         db.execute(
@@ -209,27 +263,33 @@ def run(quick: bool) -> Result:
         load = bench.apply(db, "fact", str(place / "fact.parquet"), True)
         bench.note("load", size, load, None)
         bench.note("create the view", None, timed(lambda: db.execute(f"CREATE VIEW v AS {QUERY}")), own)
-        new, gone = size, 0
-        costs: list[Timing] = []
-        for rows in batches:
-            found = []
-            for _ in range(WARM + REPEATS):
-                path = batch(place, base, rows, new, gone, bench.dims)
-                found.append(bench.apply(db, "fact", path))
-                new, gone = new + rows, gone + rows // 4
-            own = median_of([timed(again) for _ in range(WARM + REPEATS)][WARM:])  # in turns with the batches
-            costs.append(median_of(found[WARM:]))
-            by_spark = take_in(spark, place, path)
-            taken = median_of([timed(by_spark) for _ in range(1 + REPEATS)][1:])
-            bench.note("batch", rows, costs[-1], own, taken)
+        for rows in sizes:
+            paths = [next(files) for _ in range(WARM + REPEATS)]
+            cost = median_of([bench.apply(db, "fact", path) for path in paths][WARM:])
+            own = bench.warm(again, REPEATS)  # in turns with the batches
+            bench.note("batch", rows, cost, own, bench.warm(take_in(spark, place, paths[-1]), REPEATS))
+        if killing:
+            with_kills(bench, db, killing, files, sizes[-1], own)
+        path = next(files)
+        bench.note("batch", last, bench.apply(db, "fact", path), own, timed(take_in(spark, place, path)))
         if not db.verify(["v"]):
             raise SystemExit("the view is not what Spark computes, so there is no figure for it")
-        return Result(
-            "scale", about, [bench.table, paper(batches[-1], costs[-1], size, own)], machine(), quick
-        )
+        tables = [bench.table] if killing else [bench.table, paper(sizes[-1], cost, size, own)]
+        return Result(name, about, tables, machine(), quick)
     finally:
         shutil.rmtree(place, ignore_errors=True)
-        spark.stop()
+
+
+def with_kills(bench: Bench, db: Any, killing: Any, files: Iterator[str], rows: int, own: Timing) -> None:
+    """Batches in which an executor dies: what they take, and that nothing of them is doubled or lost."""
+    killed: list[int] = []
+    found = []
+    for _ in range(KILLS):
+        with killing(killed):
+            found.append(bench.apply(db, "fact", next(files)))
+        if not db.verify(["v"]):
+            raise SystemExit("after a killed executor the view is not what Spark computes")
+    bench.note(f"batch, {len(killed)} of {KILLS} with an executor killed", rows, median_of(found), own)
 
 
 def paper(rows: int, cost: Timing, size: int, own: Timing) -> Table:

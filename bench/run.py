@@ -47,6 +47,7 @@ BENCHMARKS = {
     "python": python_bench.run,
     "spark": spark_bench.run,
     "scale": large_bench.run,
+    "cluster": large_bench.run_cluster,
     "spark-objects": objects_spark.run,
     "spark10": spark_bench.run_large,
     "shares": shares_bench.run,
@@ -60,7 +61,7 @@ WITH_VIEWS = {
     "first-day": first_day_bench.run,
 }
 """Those that can be told which views to measure."""
-ON_REQUEST = ("spark", "spark10", "scale", "spark-objects", "shares", "first-day", "peers")
+ON_REQUEST = ("spark", "spark10", "scale", "cluster", "spark-objects", "shares", "first-day", "peers")
 """Run only where they are named: they need Java, other engines, and half an hour and more at full size."""
 
 
@@ -69,9 +70,7 @@ def main() -> None:
     parser.add_argument(
         "names", nargs="*", help=f"which: {', '.join(BENCHMARKS)}; all but {', '.join(ON_REQUEST)} by default"
     )
-    parser.add_argument(
-        "--views", nargs="+", help=f"of {', '.join(WITH_VIEWS)} only these views"
-    )
+    parser.add_argument("--views", nargs="+", help=f"of {', '.join(WITH_VIEWS)} only these views")
     parser.add_argument("--quick", action="store_true", help="smaller data, fewer repeats: a minute or two")
     options = parser.parse_args()
     unknown = set(options.names) - set(BENCHMARKS)

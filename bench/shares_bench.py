@@ -28,7 +28,8 @@ ABOUT = (
     "TPC-H on Spark in local mode, tables with their primary keys, each view alone over the same tables, policy `incremental`. A batch "
     "deletes a share of all orders with their lines and inserts as many under other keys, spread over all keys, so that it has twice as many "
     "rows as its share says; it comes as Parquet files. A batch is `db.apply`: intake, constraints, the new files of the tables, the view and "
-    "the commit. Peaks of memory are those during the three batches, mapped pages of files included. *Without a view* is the same batch into the same tables with no view over them. Recomputing reads the generated Parquet "
+    "the commit. Peaks of memory are those during the three batches, mapped pages of files included. *Without a view* is the same batch into "
+    "the same tables with no view over them. Recomputing reads the generated Parquet "
     "files, computes the query and writes its result; it does not take in the change, so that the ratio compares taking in and recomputing "
     "with a batch. Processor time of the driver, the JVM and Python's workers together, and the clock beside it. One run each."
 )
@@ -48,7 +49,9 @@ class Batches:
         self.back = False
         folder = tpch.folder(sf)
         with duckdb.connect(":memory:") as con:
-            con.execute(f"CREATE TABLE o AS SELECT o_orderkey AS k FROM read_parquet('{folder}/orders.parquet')")
+            con.execute(
+                f"CREATE TABLE o AS SELECT o_orderkey AS k FROM read_parquet('{folder}/orders.parquet')"
+            )
             first = 0.0
             for share in SHARES:
                 # disjoint parts of all orders, so that a view can take one batch after another
@@ -91,8 +94,16 @@ class Bench:
         shares = [f"{s:.0%}" for s in SHARES]
         self.first_day = Table(
             f"Creating a view, SF {sf:g}, seconds",
-            ["view", "Spark computes", "Spark writes what is kept", "create", "ratio"]
-            + ["create, by the clock", "ratio by the clock", "kept, MB"],
+            [
+                "view",
+                "Spark computes",
+                "Spark writes what is kept",
+                "create",
+                "ratio",
+                "create, by the clock",
+                "ratio by the clock",
+                "kept, MB",
+            ],
         )
         self.changes = Table(
             f"Batches by share of orders changed, SF {sf:g}: seconds of processor time",
@@ -100,8 +111,15 @@ class Bench:
         )
         self.clock = Table(
             f"The same by the clock, SF {sf:g}: seconds",
-            ["view", "recompute", *shares, *(f"ratio, {s}" for s in shares)]
-            + ["run by", "peak of the driver, MB", "peak of a task, MB"],
+            [
+                "view",
+                "recompute",
+                *shares,
+                *(f"ratio, {s}" for s in shares),
+                "run by",
+                "peak of the driver, MB",
+                "peak of a task, MB",
+            ],
         )
         self.alone: list[tuple[float, float]] = []
 
@@ -129,8 +147,16 @@ class Bench:
         written = [write_sorted(self.spark, folder, s, self.place) for s in stores.values() if s.rows > SMALL]
         whole = [again[i] + sum(w[i] for w in written) for i in (0, 1)]
         self.first_day.rows.append(
-            [name, again[0], whole[0] - again[0], create[0], create[0] / whole[0]]
-            + [create[1], create[1] / whole[1], kept]
+            [
+                name,
+                again[0],
+                whole[0] - again[0],
+                create[0],
+                create[0] / whole[0],
+                create[1],
+                create[1] / whole[1],
+                kept,
+            ]
         )
         print(*self.first_day.rows[-1], flush=True)
         found, how = [], set()
@@ -181,7 +207,9 @@ class Bench:
             f"Median of the ratios {statistics.median(ratios):.2f}; above 1.5: {', '.join(above) or 'none'}."
         )
         whole = "Every view was" if len(checked) == len(ratios) else f"{', '.join(checked)} were"
-        self.changes.notes.append(f"{whole} compared with Spark's own SQL after the batches, both ways, and equal.")
+        self.changes.notes.append(
+            f"{whole} compared with Spark's own SQL after the batches, both ways, and equal."
+        )
 
 
 def tpch_rows(sf: float) -> dict[str, int]:

@@ -61,21 +61,13 @@ def executors(driver: int) -> list[int]:
     return found
 
 
-def main(folder: Path, kills: int) -> dict[str, Any]:
-    port, driver = free_port(), free_port()
+@contextmanager
+def two_workers(folder: Path, memory: str = "1g") -> Iterator[str]:
+    """A standalone cluster on this machine: a master, whose address it returns, and two workers with a core each."""
+    port = free_port()
     address = f"spark://127.0.0.1:{port}"
-    daemons = [
-        started(
-            folder,
-            "master.Master",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(port),
-            "--webui-port",
-            str(free_port()),
-        )
-    ]
+    web = ("--webui-port", str(free_port()))
+    daemons = [started(folder, "master.Master", "--host", "127.0.0.1", "--port", str(port), *web)]
     try:
         deadline = time.time() + 120
         while True:
@@ -87,14 +79,36 @@ def main(folder: Path, kills: int) -> dict[str, Any]:
         for i in range(2):
             work = folder / f"worker{i}"
             work.mkdir()
-            arguments = ["--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--work-dir", str(work)]
-            web = ["--webui-port", str(free_port())]
+            arguments = ["--host", "127.0.0.1", "--cores", "1", "--memory", memory, "--work-dir", str(work)]
+            web = ("--webui-port", str(free_port()))
             daemons.append(started(folder, "worker.Worker", *arguments, *web, address))
-        return work_on(address, driver, folder, kills)
+        yield address
     finally:
         for daemon in daemons:
             os.killpg(daemon.pid, signal.SIGKILL)
             daemon.wait()
+
+
+def cluster_session(address: str, driver: int, memory: str = "600m") -> Any:
+    """A session on the cluster, whose driver listens at this port."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    return local_session(
+        address,
+        {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.port": str(driver),
+            "spark.executor.memory": memory,
+            "spark.executor.cores": "1",
+            "spark.task.maxFailures": "8",
+        },
+    )
+
+
+def main(folder: Path, kills: int) -> dict[str, Any]:
+    with two_workers(folder) as address:
+        driver = free_port()
+        return work_on(cluster_session(address, driver), driver, folder, kills)
 
 
 @contextmanager
@@ -142,19 +156,7 @@ def expected(number: int) -> list[tuple[str, int, int]]:
     return sorted((name, ROWS // 5, total) for name, total in sums.items())
 
 
-def work_on(address: str, driver: int, folder: Path, kills: int) -> dict[str, Any]:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    spark = local_session(
-        address,
-        {
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.port": str(driver),
-            "spark.executor.memory": "600m",
-            "spark.executor.cores": "1",
-            "spark.task.maxFailures": "8",
-        },
-    )
+def work_on(spark: Any, driver: int, folder: Path, kills: int) -> dict[str, Any]:
     db = Warehouse(spark, folder / "w", strategy="spark")
     db._core.engine.strategy = "driver"
     db.execute(
