@@ -16,6 +16,7 @@ from bench import (
     maps_bench,
     objects_bench,
     objects_spark,
+    opening_bench,
     parser_bench,
     pauses_bench,
     python_bench,
@@ -51,6 +52,7 @@ BENCHMARKS = {
     "spark-objects": objects_spark.run,
     "spark10": spark_bench.run_large,
     "shares": shares_bench.run,
+    "opening": opening_bench.run,
     "first-day": first_day_bench.run,
     "peers": peers.run,
 }
@@ -61,7 +63,17 @@ WITH_VIEWS = {
     "first-day": first_day_bench.run,
 }
 """Those that can be told which views to measure."""
-ON_REQUEST = ("spark", "spark10", "scale", "cluster", "spark-objects", "shares", "first-day", "peers")
+ON_REQUEST = (
+    "spark",
+    "spark10",
+    "scale",
+    "cluster",
+    "spark-objects",
+    "shares",
+    "opening",
+    "first-day",
+    "peers",
+)
 """Run only where they are named: they need Java, other engines, and half an hour and more at full size."""
 
 
