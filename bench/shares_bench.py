@@ -193,7 +193,7 @@ class Bench:
         rows = self.spark.read.parquet(str(self.place / "recomputed")).collect()
         view = self.db.view("v")
         left_out = SHOWS_KEYS.get(name)
-        places = [i for i, c in enumerate(view.columns) if c.name != left_out]
+        places = [i for i, c in enumerate(view.columns) if c != left_out]
         ours, theirs = (
             sorted(repr([row[i] for i in places]) for row in some) for some in (view.rows(), rows)
         )
