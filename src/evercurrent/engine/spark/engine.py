@@ -56,16 +56,16 @@ from evercurrent.engine.spark.translate.arrow_columns import rows_to_arrow
 from evercurrent.engine.spark.translate.types import arrow_schema
 from evercurrent.errors import EvaluationError
 
+LOOPED_ROWS = 50_000
+"""On the driver rules loop over at most this number of changed rows; over more they compute with columns, as in tasks."""
 SMALL_ROWS = 500_000
-"""Changes are tried by the driver alone if they have at most this number of rows (a row takes about 5 microseconds for each view),"""
+"""Changes are tried by the driver alone if they have at most this number of rows,"""
 SMALL_BYTES = 128 << 20
 """and if their files have at most this number of bytes."""
 BATCH_ENTRIES = 3_000_000
 """The most entries of states that the driver may hold for one transaction."""
-DRIVER_ENTRIES = 1_000_000
-"""The most rows of a store that the driver may hold for anything else,"""
-DRIVER_BYTES = 128 << 20
-"""and the most bytes of their files."""
+DRIVER_ENTRIES, DRIVER_BYTES = 1_000_000, 128 << 20
+"""The most rows of a store that the driver may hold for anything else, and the most bytes of their files."""
 RECURSION_ENTRIES = 5_000_000
 """The most entries for a transaction with a recursion: an iteration costs the driver no job."""
 MERGED_ROWS = 4_000_000
@@ -144,7 +144,8 @@ class Engine:
         if self.strategy == "driver" or small:
             allowed = RECURSION_ENTRIES if recursive else BATCH_ENTRIES
             try:
-                return self.run_on_driver(program, stores, inputs, how, allowed)
+                over_columns = served and rows > LOOPED_ROWS
+                return self.run_on_driver(program, stores, inputs, how, allowed, over_columns)
             except TooLarge:
                 reason = f"the change touches more than {self.reader.describe_excess(allowed)}"
                 work = max(rows, allowed)  # what it makes shows in no input
@@ -191,13 +192,17 @@ class Engine:
         inputs: Mapping[str, Segment],
         how: Circumstances,
         allowed: int,
+        over_columns: bool,
     ) -> tuple[Outcome, Report]:
         """The transaction by the driver alone; `TooLarge` if it touches more entries than are allowed."""
         self.reader.allow(allowed)
         before = self.reader.read_bytes
-        alone = DriverTransaction(
+        alone: DriverTransaction | TaskTransaction = DriverTransaction(
             program, self.folder, self.reader, stores, beginning=how.beginning, held=how.held
         )
+        if over_columns:
+            here = Runner(self.reader, None, 1)
+            alone = TaskTransaction(program, here, stores, held=how.held, here_rows=SMALL_ROWS, bounded=True)
         try:
             alone.seed(how.seeds)
             outcome = alone.execute(inputs)
@@ -205,7 +210,8 @@ class Engine:
             problem.relations = alone.working
             raise
         read, seconds = self.reader.read_bytes - before, time.perf_counter() - how.began
-        return outcome, Report("driver", f"{how.rows} changed rows", how.rows, read, 0, seconds)
+        reason = f"{how.rows} changed rows" + ", over columns" * over_columns
+        return outcome, Report("driver", reason, how.rows, read, 0, seconds)
 
     def run_by_tasks(
         self,

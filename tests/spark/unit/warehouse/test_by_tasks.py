@@ -12,6 +12,7 @@ from evercurrent.delta.analyses.show import show
 from evercurrent.delta.program import Program
 from evercurrent.engine.spark import engine
 from evercurrent.engine.spark.tasks.runner import Runner
+from evercurrent.engine.spark.tasks.transaction import TaskTransaction
 from tests.spark.test_conformance import BY_DRIVER, called, follow
 from tests.spark.unit.engine.sent_tasks import run_sent
 
@@ -32,3 +33,21 @@ def test_by_tasks(tmp_path: Path, cases: Any, monkeypatch: pytest.MonkeyPatch) -
 
 def refused(program: Program, *_: object, **__: object) -> None:
     raise AssertionError(f"tasks did not serve\n{show(program)}")
+
+
+@pytest.mark.parametrize("cases", CHOSEN, ids=called)
+def test_over_columns_on_the_driver(tmp_path: Path, cases: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the driver processes changes of more rows than it loops over: here of any number."""
+    ran: list[TaskTransaction] = []
+
+    class Counted(TaskTransaction):
+        def execute(self, inputs: Any) -> Any:
+            ran.append(self)
+            return super().execute(inputs)
+
+    monkeypatch.setattr(engine, "private", lambda spark: None)
+    monkeypatch.setattr(engine, "LOOPED_ROWS", 0)
+    monkeypatch.setattr(engine, "TaskTransaction", Counted)
+    follow(cast(Any, None), tmp_path / "w", cases, "driver", 99)
+    assert ran or not cases[0].steps or any("RECURSIVE" in c.query.upper() for c in cases)
+    assert all(run.runner.jobs == 0 for run in ran)

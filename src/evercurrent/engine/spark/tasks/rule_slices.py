@@ -10,7 +10,7 @@ What a rule adds becomes pieces of its target's stores.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow
 
@@ -51,6 +51,7 @@ class Wave:
     read: dict[str, tuple[int, ...]] = field(default_factory=dict)  # the columns of the delta that they read
     columnar: bool = True
     loops: bool = True  # whether rows that do not fit columns run by loops
+    halves: bool = True  # whether a slice that finds too much is halved; if not, `TooLarge` says so
 
     @property
     def targets(self) -> set[str]:
@@ -68,7 +69,7 @@ class Wave:
         stores = {n: self.stores[n] for s in used.values() for n in s.stores if n in self.stores}
         names = {*self.rules, *(t for t in self.targets if t not in used)}
         columns = {n: self.columns[n] for n in names}
-        return Wave(used, stores, columns, self.rules, self.read, self.columnar, self.loops)
+        return replace(self, shapes=used, stores=stores, columns=columns)
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class SliceRunner:
             yield from self.loop(rule, rows, names)
             return
         except TooLarge:
-            if rows.num_rows <= FEWEST:
+            if rows.num_rows <= FEWEST or not self.wave.halves:
                 raise
         half = rows.num_rows // 2
         yield from self.over_rows(rule, rows.slice(0, half), names)

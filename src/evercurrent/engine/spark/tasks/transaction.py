@@ -74,6 +74,7 @@ class TaskTransaction:
         slice_rows: int = SLICE_ROWS,
         columnar: bool = True,
         fill: bool = False,
+        bounded: bool = False,
     ) -> None:
         self.program = program
         self.runner = runner
@@ -83,6 +84,7 @@ class TaskTransaction:
         self.slice_rows = slice_rows
         self.columnar = columnar
         self.fill = fill  # many rows from nothing: states are merged before they are looked up, and nothing is done by loops
+        self.bounded = bounded  # `TooLarge` says if rules find more than one process should hold
         self.reader = runner.reader
         self.shapes = {s.name: Shape(s) for s in program.states}
         self.owners = {store: shape for shape in self.shapes.values() for store in shape.stores}
@@ -131,7 +133,14 @@ class TaskTransaction:
     # --- rules ---------------------------------------------------------------------------------------------
 
     def new_wave(self) -> Wave:
-        return Wave(self.shapes, {}, self.columns, columnar=self.columnar, loops=not self.fill)
+        return Wave(
+            self.shapes,
+            {},
+            self.columns,
+            columnar=self.columnar,
+            loops=not self.fill,
+            halves=not self.bounded,
+        )
 
     def follow(self, name: str, segment: Segment) -> None:
         """Have the rules of a relation run over its delta: in the open wave, or in a new one."""
