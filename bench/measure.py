@@ -59,8 +59,12 @@ def rounded(values: Iterable[Any]) -> list[Any]:
     return [round(v, 3) if isinstance(v, float) else v for v in values]
 
 
+SEEN: dict[tuple[int, bytes], float] = {}
+"""Seconds of every process that this one has started, by its number and its beginning, as they were last seen."""
+
+
 def processor_time() -> float:
-    """Seconds of processor time of this process and of all that it has started, also of those that have ended."""
+    """Seconds of processor time of this process and of all that it has started, also of those that have ended since the last call."""
     parents, seconds = {}, {}
     ticks = os.sysconf("SC_CLK_TCK")
     for entry in os.scandir("/proc"):
@@ -71,12 +75,13 @@ def processor_time() -> float:
             except OSError:
                 continue  # it has just ended
             parents[int(entry.name)] = int(words[1])
-            seconds[int(entry.name)] = sum(map(int, words[11:15])) / ticks
+            seconds[int(entry.name)] = words[19], sum(map(int, words[11:13])) / ticks
     own, started = {os.getpid()}, {os.getpid()}
     while started:
         started = {pid for pid, parent in parents.items() if parent in own} - own
         own |= started
-    return sum(seconds[pid] for pid in own)
+    SEEN.update({(pid, seconds[pid][0]): seconds[pid][1] for pid in own})
+    return sum(SEEN.values())
 
 
 def workers() -> list[Path]:

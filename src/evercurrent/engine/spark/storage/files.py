@@ -40,7 +40,7 @@ from evercurrent.engine.spark.storage import checksums, mapped_copy, sort_order
 from evercurrent.engine.spark.storage.checksums import Checked, block_sums, digest, write_sums
 from evercurrent.engine.spark.storage.digests import H, digests
 from evercurrent.engine.spark.storage.disk import DISK, UNFINISHED, Disk, MissingFileError
-from evercurrent.engine.spark.storage.file_schema import compressions_of, encodings_of
+from evercurrent.engine.spark.storage.file_schema import DECIMALS, compressions_of, encodings_of
 from evercurrent.engine.spark.storage.lookup import Footer, Origins, may_hold
 from evercurrent.engine.spark.storage.places import locate
 from evercurrent.engine.spark.storage.sort_order import KeyRange, footer_range, range_of, ranges_of_json
@@ -208,7 +208,7 @@ class Folder:
         relative = self.fresh(store) + ".parquet"
         path, sink = self.path(relative), pyarrow.BufferOutputStream()
         own = encodings_of(table.schema) if table.num_rows > SMALL_FILE_ROWS else {}
-        own |= {"row_group_size": ROW_GROUP, "compression": compressions_of(table.schema)}
+        own |= {"row_group_size": ROW_GROUP, "compression": compressions_of(table.schema), **DECIMALS}
         pyarrow.parquet.write_table(table, sink, store_schema=False, **own)
         data = sink.getvalue()
         sums = block_sums(data)

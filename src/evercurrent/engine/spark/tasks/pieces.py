@@ -20,7 +20,7 @@ import pyarrow.parquet
 
 from evercurrent.engine.spark.storage.checksums import block_sums, digest, write_sums
 from evercurrent.engine.spark.storage.entry_reader import EntryReader
-from evercurrent.engine.spark.storage.file_schema import encodings_of, is_packed
+from evercurrent.engine.spark.storage.file_schema import DECIMALS, encodings_of, is_packed
 from evercurrent.engine.spark.storage.files import Segment
 from evercurrent.engine.spark.storage.lookup import Footer
 from evercurrent.engine.spark.storage.sort_order import sort_rows
@@ -110,9 +110,8 @@ def write_piece(reader: EntryReader, store: StoreName, table: pyarrow.Table) -> 
     relative = folder.fresh(store) + ".parquet"
     path = folder.path(relative)
     sink = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(
-        table, sink, row_group_size=PIECE_GROUP, store_schema=False, **encodings_of_piece(table.schema)
-    )
+    own = {"row_group_size": PIECE_GROUP, **encodings_of_piece(table.schema), **DECIMALS}
+    pyarrow.parquet.write_table(table, sink, store_schema=False, **own)
     data = sink.getvalue()
     sums = block_sums(data)
     folder.made.append(relative)
