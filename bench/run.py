@@ -10,7 +10,6 @@ from bench import (
     checked,
     columns_bench,
     durable_bench,
-    first_day_bench,
     growth_bench,
     large_bench,
     maps_bench,
@@ -53,14 +52,12 @@ BENCHMARKS = {
     "spark10": spark_bench.run_large,
     "shares": shares_bench.run,
     "opening": opening_bench.run,
-    "first-day": first_day_bench.run,
     "peers": peers.run,
 }
 WITH_VIEWS = {
     "spark": spark_bench.run,
     "spark10": spark_bench.run_large,
     "shares": shares_bench.run,
-    "first-day": first_day_bench.run,
 }
 """Those that can be told which views to measure."""
 ON_REQUEST = (
@@ -71,7 +68,6 @@ ON_REQUEST = (
     "spark-objects",
     "shares",
     "opening",
-    "first-day",
     "peers",
 )
 """Run only where they are named: they need Java, other engines, and half an hour and more at full size."""

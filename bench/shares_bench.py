@@ -10,6 +10,7 @@ import json
 import shutil
 import statistics
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,7 @@ import duckdb
 
 import evercurrent as ec
 from bench import tpch
-from bench.first_day_bench import SMALL, timed, write_sorted
-from bench.measure import machine, peak_memory, reset_peaks
+from bench.measure import machine, peak_memory, processor_time, reset_peaks
 from bench.report import RESULTS, Result, Table, save
 from bench.spark_bench import bytes_under
 from bench.spark_data import Recompute, linked, loaded, session
@@ -42,7 +42,16 @@ ALL_SHARES = ("Q1", "Q3", "Q9", "Q18", "Q21")
 """The views that take the largest batch too at full size, where it takes a minute."""
 SHOWS_KEYS = {"Q3": "l_orderkey", "Q18": "o_orderkey"}
 """Queries whose rows have a column with keys of orders, which the batches change."""
+SMALL = 1000
+"""Stores of at most so many rows are written in no time."""
 KEYS = (("orders", "o_orderkey"), ("lineitem", "l_orderkey"))
+
+
+def timed(run: Callable[[], Any]) -> tuple[float, float]:
+    """Processor time and time by the clock."""
+    clock, processor = time.perf_counter(), processor_time()
+    run()
+    return processor_time() - processor, time.perf_counter() - clock
 
 
 class Batches:
@@ -249,6 +258,20 @@ class Bench:
         for mine, found in zip(self.tables, json.loads(earlier.read_text())["tables"], strict=True):
             mine.rows += [row for row in found["rows"] if row[0] not in names]
         self.alone = list(zip(self.changes.rows[0][2:5], self.clock.rows[0][2:5], strict=True))
+
+
+def write_sorted(spark: Any, folder: Any, store: Any, place: Path) -> tuple[float, float]:
+    """What Spark needs to read the files of a store and to write them in the same order; the second of two runs."""
+    files = [folder.path(f) for segment in store.segments for f in segment.files]
+    order = list(next((s.order for s in store.segments if s.order), ()))
+
+    def write() -> None:
+        frame = spark.read.parquet(*files)
+        frame = frame.sort(*order) if order else frame
+        frame.write.mode("overwrite").parquet(str(place / "kept"))
+
+    write()
+    return timed(write)
 
 
 def tpch_rows(sf: float) -> dict[str, int]:
