@@ -51,6 +51,7 @@ BENCHMARKS = {
     "spark-objects": objects_spark.run,
     "spark10": spark_bench.run_large,
     "shares": shares_bench.run,
+    "shares10": shares_bench.run_large,
     "opening": opening_bench.run,
     "peers": peers.run,
 }
@@ -58,6 +59,7 @@ WITH_VIEWS = {
     "spark": spark_bench.run,
     "spark10": spark_bench.run_large,
     "shares": shares_bench.run,
+    "shares10": shares_bench.run_large,
 }
 """Those that can be told which views to measure."""
 ON_REQUEST = (
@@ -67,6 +69,7 @@ ON_REQUEST = (
     "cluster",
     "spark-objects",
     "shares",
+    "shares10",
     "opening",
     "peers",
 )

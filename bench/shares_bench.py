@@ -190,7 +190,7 @@ class Bench:
         found: list[tuple[float, float]] = []
         how: set[str] = set()
         reset_peaks()
-        most = None if self.sf < 1 or name in ALL_SHARES else -1
+        most = None if self.sf <= 1 or name in ALL_SHARES else -1
         for share, batch in self.batches.each(SHARES[:most]):
             runs: list[Any] = []
             found.append(timed(lambda b=batch, r=runs: r.append(self.db.apply(b))))
@@ -283,10 +283,19 @@ def tpch_rows(sf: float) -> dict[str, int]:
 
 
 def run(quick: bool, views: list[str] | None = None) -> Result:
-    names = views or list(FIVE if quick else texts())
-    sf = 0.1 if quick else 10.0
-    result = Result("shares", ABOUT, [], machine(), quick)
-    spark = session("2g" if quick else "6g")
+    """All views at SF 1."""
+    return measure("shares", 0.1 if quick else 1.0, quick, list(FIVE) if quick else list(texts()), views)
+
+
+def run_large(quick: bool, views: list[str] | None = None) -> Result:
+    """All views, or some, at SF 10."""
+    return measure("shares10", 1.0 if quick else 10.0, quick, list(FIVE) if quick else list(texts()), views)
+
+
+def measure(benchmark: str, sf: float, quick: bool, names: list[str], views: list[str] | None) -> Result:
+    names = views or names
+    result = Result(benchmark, ABOUT, [], machine(), quick)
+    spark = session("6g" if sf > 1 else "2g")
     source = loaded(spark, sf)
     place = Path(tempfile.mkdtemp(prefix="evercurrent-bench-", dir=source.parent))
     try:
@@ -295,7 +304,7 @@ def run(quick: bool, views: list[str] | None = None) -> Result:
         bench = Bench(spark, sf, place, db, lambda: save(result))
         result.tables = bench.tables
         if views:
-            bench.resume(RESULTS / "shares.json", names)
+            bench.resume(RESULTS / f"{benchmark}.json", names)
         else:
             bench.without_views()
         for name in names:
