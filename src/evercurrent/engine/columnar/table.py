@@ -7,7 +7,8 @@
     references[0]   from customer to how many rows refer to it
 
 Law. A change is worked out first (`TableChange`), then made; making and undoing it are idempotent, whatever stopped the
-other on its way: both say what stands in the end. Keys of entries that are no longer there keep their places.
+other on its way: both say what stands in the end. Rows that are no longer there, and their keys, keep their places until they are
+most of what is kept (`without_dead`).
 """
 
 from __future__ import annotations
@@ -313,10 +314,15 @@ class ColumnTable:
             raise Unfit("a row that is another")
 
     def without_dead(self) -> ColumnTable:
-        """The same rows under new numbers, if most of those that are kept are no longer there; else this table."""
-        count = len(self)
-        if self.size <= 2 * count + MOST_DEAD:
-            return self
+        """The same rows without those that are no longer there, and without their keys, where these are most of what is kept."""
+        most = 2 * len(self) + MOST_DEAD
+        found = self if self.size <= most else self._renumber()
+        found.keys = [k if k is None or k.index.size <= most else k.drop_unused() for k in found.keys]
+        found.references = [k if k.index.size <= most else k.drop_unused() for k in found.references]
+        return found
+
+    def _renumber(self) -> ColumnTable:
+        """The rows that are there under new numbers."""
         made = ColumnTable(self.types, [], [], self.pools)
         made.references = self.references
         rows = numpy.cumsum(self.alive[: self.size]) - 1

@@ -51,6 +51,15 @@ class KeyColumns:
         made.numbers = numpy.where(numbers < 0, self.nothing, rows[numbers])
         return made
 
+    def drop_unused(self) -> KeyColumns:
+        """The same keys without those that stand for nothing any more."""
+        self._reserve()
+        used = (self.numbers[: self.index.size] != self.nothing).nonzero()[0]
+        made = KeyColumns(self.positions, self.nothing)
+        ids = made.insert([w[used] for w in self.index.words])
+        made.numbers[ids] = self.numbers[used]
+        return made
+
     def find(self, words: Sequence[Ints]) -> Ints:
         """The numbers of these keys."""
         ids = self.index.find(words)
