@@ -1,6 +1,7 @@
 """Rows in and out, whichever database keeps them: reading, checking, storing, exporting, notifying.
 
 arguments      what users pass to methods, checked where a mistake would otherwise show deep inside
+arrow_rows     Arrow tables of few rows as stored rows, a column at a time
 awaiting       changes for asyncio: coroutines as subscribers, streams of changes
 collecting     takes changes down for a reader on another thread
 constraints    validates the net change of a transaction

@@ -56,6 +56,9 @@ class RowReader:
         self._takers = [taker(c.type) for c in table.columns]
         self._width = len(self._names)
         self._tuple = tuple(self._names)  # the fields of a NamedTuple that is a row as it stands
+        self.arrow_plans: dict[
+            bool, Any
+        ] = {}  # how Arrow tables and feeds of the last schema are read (`arrow_rows`)
         self._values_of = itemgetter(*self._names) if self._width > 1 else lambda row: (row[self._names[0]],)
 
     # --- rows ----------------------------------------------------------------------------------------------
@@ -139,17 +142,18 @@ class RowReader:
 
     def position(self, name: Any) -> int:
         """Where the column of this name stands."""
-        if isinstance(name, str):
-            found = self._exact.get(name)
-            if found is None:
-                found = self._lower.get(name.lower())
-            if found is not None:
-                return found
+        if isinstance(name, str) and (found := self.find_position(name)) is not None:
+            return found
         near = difflib.get_close_matches(name, self._names, 1) if isinstance(name, str) else []
         raise QueryError(
             f"{self.table.name} has no column {show_value(name)}",
             hint=f"did you mean {near[0]!r}?" if near else f"the columns are {', '.join(self._names)}",
         )
+
+    def find_position(self, name: str) -> int | None:
+        """Where the column of this name stands, if there is one."""
+        found = self._exact.get(name)
+        return self._lower.get(name.lower()) if found is None else found
 
     def value(self, position: int, value: Any) -> Any:
         """A value of the column at a position."""

@@ -17,6 +17,7 @@ from evercurrent.data.feeds import CHANGE_TYPE, PASSED_OVER, SIGNS
 from evercurrent.data.showing import show_value
 from evercurrent.data.zset import Row
 from evercurrent.errors import QueryError
+from evercurrent.rows.arrow_rows import rows_of_arrow
 from evercurrent.rows.conversion import RowReader, is_many
 
 NOT_COLUMNS = (CHANGE_TYPE, *PASSED_OVER)
@@ -24,6 +25,9 @@ NOT_COLUMNS = (CHANGE_TYPE, *PASSED_OVER)
 
 def rows_of(reader: RowReader, source: Any) -> list[Row]:
     """The rows of whatever the user hands over, taken in."""
+    rows = rows_of_arrow(reader, source)
+    if rows is not None:
+        return rows
     columns = frame_columns(source)
     if columns is None:
         return reader.many(source)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from evercurrent.data.zset import ZSet
 from evercurrent.rows.arguments import require_choice
+from evercurrent.rows.arrow_rows import changes_of_arrow
 from evercurrent.rows.conversion import RowReader
 from evercurrent.rows.locate import locate
 from evercurrent.rows.pending import Change, Pending
@@ -41,7 +42,7 @@ def apply(
     require_in_process(on_violation)
     require_mapping(changes)
     begin = time.perf_counter()
-    work: list[tuple[Pending, list[Change]]] = []
+    taken: dict[str, int] = {}
     with Block(session, alone=True, batch=batch) as transaction:
         # Before the rows are read: what a batch has deleted is not there when it comes again.
         known = session.keeper.batch(batch) if batch is not None and session.keeper is not None else None
@@ -50,14 +51,13 @@ def apply(
         sources = {session.table(name).name.lower(): feed for name, feed in changes.items()}
 
         def read_rows() -> None:
-            work.extend(_change(session, transaction, sources))
+            taken.update(_change(session, transaction, sources))
 
         columns = take_columns(session, transaction, sources, True, read_rows)
         if columns is None:
             read_rows()
     if transaction.repeated:
         return RunRecord(transaction.number or 0, batch, repeated=True)
-    taken = {pending.store.table.name: _count(rows) for pending, rows in work if rows}
     if columns is not None:
         taken |= columns.taken
     return RunRecord(session.number, batch, rows_in=taken, seconds=time.perf_counter() - begin)
@@ -70,37 +70,41 @@ def require_in_process(on_violation: OnViolation) -> None:
         refuse_in_process('on_violation="quarantine"', "one inside this process has no quarantine")
 
 
-def _change(
-    session: Session, transaction: Transaction, sources: Mapping[str, Any]
-) -> list[tuple[Pending, list[Change]]]:
-    """Makes the changes pending, all or none."""
+def _change(session: Session, transaction: Transaction, sources: Mapping[str, Any]) -> dict[str, int]:
+    """Makes the changes pending, all or none. Returns how many rows there are for each table, once what cancels is left out."""
     work: list[tuple[Pending, list[Change]]] = []
     for key, feed in sources.items():
         pending = transaction.on(key)
         work.append((pending, _read(pending, session.readers[key], feed)))
     done: list[tuple[Pending, list[Change]]] = []
+    taken: dict[str, int] = {}
     try:
         for pending, rows in work:
+            alone = not pending.of_objects and not pending.delta.weights
             pending.change(rows)
             done.append((pending, rows))
+            if rows:
+                net = pending.delta if alone else _add(rows)
+                taken[pending.store.table.name] = sum(map(abs, net.weights.values()))
     except Exception:
         for pending, rows in reversed(done):
             pending.take_back(rows)
         raise
-    return work
+    return taken
 
 
 def _read(pending: Pending, reader: RowReader, feed: Any) -> list[Change]:
+    read = changes_of_arrow(reader, feed)
+    if read is not None:
+        return [(row, 1) for row in read[0]] + [(row, -1) for row in read[1]]
     inserted, deleted = changes_of(reader, feed)
     changes: list[Change] = [(row, 1) for row in inserted]
     return changes + [(locate(pending, reader, row), -1) for row in deleted]
 
 
-def _count(changes: list[Change]) -> int:
-    """Returns how many rows the changes insert and delete, once what cancels is left out."""
-    if changes[0][1] == changes[-1][1]:  # insertions come first: there are only insertions, or only deletions
-        return len(changes)
+def _add(changes: list[Change]) -> ZSet:
+    """The net change."""
     net = ZSet()
     for row, weight in changes:
         net.add(row, weight)
-    return sum(abs(weight) for _, weight in net.items())
+    return net
