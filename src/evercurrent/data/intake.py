@@ -198,7 +198,7 @@ def _take_float(t: Float, v: Any) -> float:
 
 def decimal_taker(t: Decimal, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Most decimals are finite and far from every limit: those are scaled and rounded at once; `otherwise` takes all others."""
-    scale, most = t.scale, decimal.Decimal(10**t.precision - 1)
+    scale, most = decimal.Decimal(t.scale), decimal.Decimal(10**t.precision - 1)
     least = -most
     scaleb, integral = WIDE.scaleb, WIDE.to_integral_value
 

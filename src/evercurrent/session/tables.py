@@ -96,10 +96,10 @@ class SessionTable(Table):
         if session.transaction is None and type(which) in KEYS and (changes is None or type(changes) is dict):
             given = {**changes, **columns} if changes else columns
             small = session.small.get(self._table)
-            if small is not None and small.update_given(which, given):
+            if small is not None and small.updates[(*given,)](which, given):
                 return
             made = self._renew(small)
-            if made is not None and made.update_given(which, given):
+            if made is not None and made.updates[(*given,)](which, given):
                 return
         super().update(which, changes, **columns)
 

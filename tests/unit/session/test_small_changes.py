@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import random
 import sys
 import threading
@@ -310,6 +311,29 @@ OPERATIONS = {
     "update of a reference": ("people", lambda t: t.update(2, boss=1), lambda t: t.update(2, boss=None)),
     "update of a parent": ("places", lambda t: t.update(1, name="b"), lambda t: t.update(1, name="a")),
 }
+
+
+def test_an_update_finds_an_entry_once_and_only_where_it_is() -> None:
+    db = ec.connect()
+    db.execute("""
+        CREATE TABLE t (id INT PRIMARY KEY, k INT, n INT, x DOUBLE);
+        CREATE VIEW sums AS SELECT k, sum(n) AS n, count(n) AS c, sum(x) AS x, max(n) AS m, count(*) AS a FROM t GROUP BY k;
+        CREATE VIEW large AS SELECT k, sum(n) AS n FROM t WHERE n > 2 GROUP BY k;
+        CREATE VIEW rest AS SELECT k, sum(n) AS n FROM (
+            SELECT k, n FROM t UNION ALL SELECT k, n FROM t WHERE n > 1) AS u GROUP BY k
+    """)
+    table, rng = db.table("t"), random.Random(3)
+    table.insert([(i, i % 3, i, float(i)) for i in range(9)])
+    for _ in range(300):
+        row = {"n": some(rng, 1, 2, 3), "x": some(rng, 0.1, 1e300, float("nan")), "k": rng.randrange(3)}
+        names = rng.sample(list(row), rng.randrange(1, 4))
+        table.update(rng.randrange(9), {name: row[name] for name in names})
+    assert db.verify()
+    core = db._session.maintenance.engine.core
+    change = core.update_change("t", frozenset((2, 3)))
+    assert change is not None and db._session.small["t"].updates.keys() >= {("n",), ("n", "x"), ("x", "n")}
+    source = "".join(linecache.getlines(change.__code__.co_filename))
+    assert source.count("s1.get(") == 1
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

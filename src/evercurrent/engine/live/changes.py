@@ -1,10 +1,12 @@
 """The change of one entry of a keyed relation in a fast trigger: what the old and the new output have in common is done once.
 
-An entry that stays makes a deleted and an inserted row, alike in the columns of its key. Rules for both rows would look
-the same things up twice, and mostly to take away what is then put back. So, for each rule:
+An entry that stays makes a deleted and an inserted row, alike in the columns of its key. So does an updated row of a table,
+alike in the columns that are not set. Rules for both rows would look the same things up twice, and mostly to take away what is
+then put back. So, for each rule:
 
     nothing that varies is read     the rows cancel: nothing
     only conditions vary            both are tested; once, if they differ     w = (new > 0) - (old > 0)
+    only amounts vary               the entry is found once; one amount is subtracted, the other added
     a value under a fixed key       it is overwritten
     a weight in a fixed bucket      it is shifted from one entry to the other
     otherwise                       what is fixed is looked up once, then the rest for the old row and for the new one
@@ -14,17 +16,19 @@ Correct because a rule is linear in the row, and no rule here looks up what anot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from evercurrent.delta.program import WEIGHT, Finalize, Keyed, Lookup, Rule, Where
 from evercurrent.delta.terms import list_bound, read_by, terms_of
+from evercurrent.engine.live.amounts import write_addition, write_amounts
 from evercurrent.engine.live.paths import Target
 from evercurrent.engine.live.rules import Place, open_step, write_target
 from evercurrent.engine.live.runtime import index
 from evercurrent.engine.live.scope import Scope
 from evercurrent.engine.live.share import position, positional
 from evercurrent.engine.live.steps import schedule_steps
+from evercurrent.engine.live.writes import Addition
 from evercurrent.term.emit.scope import key_of
 from evercurrent.term.nodes import Column, Term
 from evercurrent.term.walk import columns_of, substitute
@@ -63,9 +67,16 @@ class Change:
 
 def changes_of(place: Place, relation: Keyed, turn: Sequence[tuple[Rule, int]]) -> list[Change] | None:
     """The rules of the relation for an entry that stays, where they can be written so."""
+    key = place.states[relation.state].layout.state.columns
+    return find_changes(place, find_fixed_columns(relation, key), turn)
+
+
+def find_changes(
+    place: Place, fixed: Collection[int], turn: Sequence[tuple[Rule, int]]
+) -> list[Change] | None:
+    """The rules for two rows that agree at the positions `fixed`, where they can be written so."""
     written = {rule.into for rule, _ in turn}
     layouts = {name: target.layout for name, target in place.states.items()}
-    fixed = find_fixed_columns(relation, layouts[relation.state].state.columns)
     found = []
     for rule, sign in turn:
         if any(isinstance(s, Lookup) and s.state in written for s in rule.steps):
@@ -87,7 +98,7 @@ def find_fixed_columns(relation: Keyed, key: Sequence[Column]) -> set[int]:
     return {i for i, t in enumerate(relation.function.outputs) if isinstance(t, Column) and t.name in names}
 
 
-def _find_varying(rule: Rule, fixed: set[int]) -> frozenset[str]:
+def _find_varying(rule: Rule, fixed: Collection[int]) -> frozenset[str]:
     names = {position(i) for i in range(len(rule.binds)) if i not in fixed}
     for step in rule.steps:
         if any(c.name in names for t in read_by(step) for c in columns_of(t)):
@@ -98,8 +109,14 @@ def _find_varying(rule: Rule, fixed: set[int]) -> frozenset[str]:
 # --- writing -----------------------------------------------------------------------------------------------
 
 
-def write_changes(place: Place, changes: Sequence[Change], old: Sequence[str], new: Sequence[str]) -> None:
-    """The rules for an entry; `old` and `new` are the sources of the columns of its rows."""
+def write_changes(
+    place: Place, changes: Sequence[Change], old: Sequence[str], new: Sequence[str], adjusting: bool = False
+) -> None:
+    """The rules for an entry; `old` and `new` are the sources of the columns of its rows.
+
+    With `adjusting` entries that only sum up are found once. If one is missing, because other rows of it have negative weights,
+    that fails; then the change must be undone and made otherwise.
+    """
     for change in changes:
         depth = place.writer.depth
         if change.switches:
@@ -114,6 +131,8 @@ def write_changes(place: Place, changes: Sequence[Change], old: Sequence[str], n
             write_target(place, scope, change.rule, None)
         elif _shifts(place, change):
             _shift(place, change, old, new)
+        elif adjusting and _adjusts(place, change):
+            _adjust(place, change, old, new)
         else:
             _twice(place, change, old, new)
         place.writer.close(depth)
@@ -169,6 +188,66 @@ def _shift(place: Place, change: Change, old: Sequence[str], new: Sequence[str])
         for rest in rests:
             place.writer.line(f"remember({name}, {key}, {rest}, J)")
     place.writer.line(f"shift({name}, {key}, {rests[0]}, {rests[1]})")
+
+
+def _adjusts(place: Place, change: Change) -> bool:
+    """Whether the entry stays and only what it sums up changes."""
+    target, rule = place.targets[change.rule.into], change.rule
+    if not isinstance(target, Target) or change.steps or target.layout.payload != "cell" or target.groups:
+        return False
+    followed = any(t.function and not t.only_checked for t in target.touches)
+    return not followed and not change.varies(*rule.columns, rule.count, *rule.dependents)
+
+
+def _adjust(place: Place, change: Change, old: Sequence[str], new: Sequence[str]) -> None:
+    rule, target = change.rule, place.targets[change.rule.into]
+    assert isinstance(target, Target)
+    scope = _scope(place, rule, list(terms_of(rule)))
+    for i in range(len(rule.binds)):
+        if position(i) not in change.varying:
+            scope.define(position(i), new[i])
+    for step in rule.steps:
+        open_step(place, scope, step)
+    sides = []
+    for row, weight in ((old, "(-1)"), (new, "1")):
+        own = scope.fork()
+        for i in range(len(rule.binds)):
+            if position(i) in change.varying:
+                own.define(position(i), row[i])
+        own.define(WEIGHT, weight)
+        sides.append(own)
+    moving = [
+        i
+        for i, a in enumerate(rule.amounts)
+        if change.varies(*(t for t in (*a.args, a.weight, a.where) if t is not None))
+    ]
+    Adjustment(scope, place.namespace, target, rule).adjust(sides, moving)
+
+
+class Adjustment(Addition):
+    """The change of what an entry sums up, by two rows of the delta that add to the same entry."""
+
+    def adjust(self, sides: Sequence[Scope], moving: Sequence[int]) -> None:
+        """`sides` are the deleted row and the inserted one; only the amounts at `moving` differ."""
+        self.row = None
+        self.columns = [self.scope.atom(c) for c in self.scope.values(self.rule.columns)]
+        self._read_dependents()
+        self.key = key_of(self.columns) if self.columns else "()"
+        if self.layout.home.kind == "flat" and len(self.columns) > 1:
+            self.key = self.scope.assign(self.key)
+        cell = f"{self.name}_cell" if self.layout.permanent else self._find_cell()
+        self._touch(cell)
+        self._remember_cell(cell)  # fails if there is none
+        slots, accumulators = self.layout.slots(), self.layout.state.accumulators
+        for side in sides:
+            amounts = [
+                write_addition(
+                    side, self.namespace, slots[accumulators[i].name], accumulators[i], self.rule.amounts[i]
+                )
+                for i in moving
+            ]
+            write_amounts(self.w, amounts, cell, self.target.journal)
+        self._after(cell)
 
 
 def _switch(place: Place, change: Change, old: Sequence[str], new: Sequence[str]) -> None:

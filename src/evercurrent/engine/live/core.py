@@ -21,7 +21,7 @@ from evercurrent.engine.live.keyed import fails, is_unit
 from evercurrent.engine.live.layout import Layout, Storage, lay_out
 from evercurrent.engine.live.plan import find_listable, plan_for, reachable
 from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint
-from evercurrent.engine.live.runtime.journal import Entry, undo
+from evercurrent.engine.live.runtime.journal import Entry, restore, restore_columns, undo
 from evercurrent.engine.live.runtime.magnitudes import Magnitude, magnitudes
 from evercurrent.engine.live.runtime.ordered import Groups
 from evercurrent.engine.live.runtime.window_groups import WindowGroups
@@ -118,7 +118,7 @@ class Core:
         self._variants: dict[tuple[frozenset[str], bool], Variant] = {}
         self._asked: frozenset[str] | None = None
         self._transactions: Variant | None = None
-        self._triggers: dict[tuple[Any, ...], Callable[..., None]] = {}
+        self._triggers: dict[tuple[Any, ...], Callable[..., None] | None] = {}
         self._finalizers: dict[str, str] | None = None
         self._flushers: dict[bool, Callable[[], None]] = {}
 
@@ -168,14 +168,27 @@ class Core:
             journal, things, checked = how
             variant = self.variant(frozenset(), journal)
             name, source = Triggers(self.emitter).write(table, sign, journal, things, checked)
-            for key, value in self.emitter.namespace.objects.items():
-                variant.namespace.setdefault(key, value)
-            self.files.append(load(source, variant.namespace, "one row"))
-            if self.waiting or self.lone:
-                self._flusher(True)  # the first read should not wait for the compiler
             if things is None and checked is None:
                 variant.pieces[f"{table}\x00{sign}"] = source
-            found = self._triggers[table, sign, how] = variant.namespace[name]
+            found = self._triggers[table, sign, how] = self._load_trigger(variant, name, source)
+        return found
+
+    def update_change(self, table: str, varying: frozenset[int]) -> Callable[[Row, Row], None] | None:
+        """As `single_change`, the function of an old and a new row that differ at most at these positions, if there is one."""
+        if (table, varying) not in self._triggers:
+            variant = self.variant(frozenset(), True)
+            written = Triggers(self.emitter).write_update(table, varying, self.fallible)
+            made = None if written is None else self._load_trigger(variant, *written)
+            self._triggers[table, varying] = made
+        return self._triggers[table, varying]
+
+    def _load_trigger(self, variant: Variant, name: str, source: str) -> Callable[..., None]:
+        for key, value in self.emitter.namespace.objects.items():
+            variant.namespace.setdefault(key, value)
+        self.files.append(load(source, variant.namespace, "one row"))
+        if self.waiting or self.lone:
+            self._flusher(True)  # the first read should not wait for the compiler
+        found: Callable[..., None] = variant.namespace[name]
         return found
 
     def _flusher(self, fast: bool) -> Callable[[], None]:
@@ -381,17 +394,6 @@ class Core:
         if is_unit(r, storage.layout):
             return ((row, 1) for row in outputs if row is not None)
         return (pair for pair in outputs if pair is not None)
-
-
-def restore_columns(core: Core, made: ColumnProgram) -> None:
-    """Lets the columns, not the dictionaries, hold the states again."""
-    core.columns = made
-
-
-def restore(table: dict[Any, Any], content: dict[Any, Any]) -> None:
-    """Put back what was noted in a table."""
-    table.clear()
-    table.update(content)
 
 
 def unread(*columns: Any) -> None:

@@ -2,6 +2,7 @@
 
     def insert_n(r):             the rules of the input, and the stages behind them
     def insert_n_apart(r0, r1):  the same of columns, and of the things that they refer to
+    def update_n(o, r):          both of a row that is updated, where only states follow
 
 Where only one entry of a keyed relation can be touched, its old and new output are locals instead of tables, and what both have
 in common is done once (see `changes`). Borrowed states are read from the things (see `borrowed_states`).
@@ -17,10 +18,10 @@ from evercurrent.data.types import contains_float
 from evercurrent.delta.analyses.deferral import find_deferrable, lone_rows
 from evercurrent.delta.analyses.rule_order import in_turn
 from evercurrent.delta.program import Fixpoint, Input, Keyed, Relation, Rule
-from evercurrent.engine.live.changes import changes_of, write_changes
+from evercurrent.engine.live.changes import changes_of, find_changes, write_changes
 from evercurrent.engine.live.keyed import is_unit
 from evercurrent.engine.live.paths import Split
-from evercurrent.engine.live.plan import Plan, plan_for, reachable
+from evercurrent.engine.live.plan import Plan, ends_in_states, plan_for, reachable
 from evercurrent.engine.live.reads import same
 from evercurrent.engine.live.rules import Given, Place, wants_row, write_rules
 from evercurrent.engine.live.steps import constant_count, fans_out
@@ -97,6 +98,39 @@ class Triggers:
                     w.line(self.emitter.call_stage(r, sift=True))
                 else:
                     self._follow(place, plan, r, single, sign, own, journal)
+        w.line()
+        return function, w.text()
+
+    def write_update(
+        self, name: str, varying: frozenset[int], checked: frozenset[str]
+    ) -> tuple[str, str] | None:
+        """The function for a row that is updated at the positions `varying`, inside a transaction; None where it takes two.
+
+        It may fail where an entry is found that other rows have taken away: then the change must be undone and made otherwise.
+        """
+        plan = plan_for(self.emitter.program, checked)
+        if not ends_in_states(plan, name) or self.emitter.direct(plan):
+            return None
+        self.emitter.checked = frozenset(n for n in checked if not plan.rules.get(n))
+        moved, rules = reachable(plan, name)
+        own = self.emitter.select_updating(plan.rules.get(name, ()))
+        single = self._single(moved, own, rules, 1)
+        w = Writer()
+        place = self.emitter.place(w, self.emitter.targets(plan, True, single, fast=True), Locals())
+        (source,) = [r for r in self.emitter.program.relations if r.name == name]
+        assert isinstance(source, Input)
+        width = range(len(source.columns))
+        changes = find_changes(place, frozenset(width) - varying, in_turn(own))
+        if changes is None:
+            return None
+        function = f"update_{self.emitter.numbers[name]}"
+        w.line(f"# update one row of {remark(name)}")
+        with w.block(f"def {function}(o, r):"):
+            write_changes(place, changes, [f"o[{i}]" for i in width], [f"r[{i}]" for i in width], True)
+            for r in moved:
+                if r.name not in single:
+                    w.line(self.emitter.call_stage(r))
+            w.line("return")
         w.line()
         return function, w.text()
 

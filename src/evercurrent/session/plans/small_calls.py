@@ -107,6 +107,27 @@ CALLS: dict[str, Callable[[Store, Lines], Lines]] = {
 """From the store and the lines of the change to the whole function."""
 
 
+def update_columns(store: Store, places: Sequence[int], change: Lines) -> Lines:
+    """The function of an update that sets the columns at these places, in this order."""
+    parts, _ = reading_parts([c.type for c in store.table.columns])
+    cells = [f"v{i}" if i in places else f"old[{i}]" for i in range(len(parts))]
+    return [
+        "def update_columns(which, changes):",
+        "    try:",
+        f"        ({' '.join(f'v{i},' for i in places)}) = changes.values()",
+        *(f"        v{i} = {parts[i]}" for i in places),
+        "    except Exception:",
+        "        return False",
+        *_lock(
+            [
+                *_find(store),
+                f"    new = ({' '.join(f'{cell},' for cell in cells)})",
+                *change,
+            ]
+        ),
+    ]
+
+
 def _lock(lines: Lines) -> Lines:
     """Lines under the lock, in a database that is settled and ready; else the function returns False."""
     return [

@@ -17,7 +17,7 @@ remains is idempotent. Whoever takes the lock next finishes or undoes what was l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.rules import references_of
@@ -27,7 +27,7 @@ from evercurrent.engine.live.plan import ends_in_states, plan_for
 from evercurrent.locking.insist import insist
 from evercurrent.rows.store import Store
 from evercurrent.session.plans.readiness import FITTING, is_admitted
-from evercurrent.session.plans.small_calls import CALLS, call_names
+from evercurrent.session.plans.small_calls import CALLS, call_names, update_columns
 from evercurrent.session.plans.small_notices import notices_maker
 from evercurrent.session.plans.small_stores import StoreWriter
 from evercurrent.session.plans.small_transactions import SmallTransaction
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 NOBODY: frozenset[str] = frozenset()
 
+MOST_UPDATES = 32
+"""Sets of columns for which updates have functions of their own; others share one."""
+
 ARGUMENTS = {"insert": "new", "delete": "old", "update": "old, new"}
 
 
@@ -47,7 +50,7 @@ class SmallChanges:
 
     __slots__ = (
         "delete", "delete_given", "delete_in", "insert", "insert_given", "insert_in", "is_fitting", "names", "session",
-        "store", "update", "update_given", "update_in",
+        "store", "update", "update_given", "update_in", "updates",
     )  # fmt: skip
 
     insert: Callable[[Row], bool]
@@ -65,6 +68,7 @@ class SmallChanges:
     def __init__(self, session: Session, store: Store) -> None:
         self.session, self.store = session, store
         self.names: dict[str, Any] = _names(session, store, session.maintenance.engine.core)
+        self.updates = Updates(self)
 
     def __getattr__(self, name: str) -> Any:
         """Generates the function of this name, under the lock: generators of one program work one after another."""
@@ -89,18 +93,52 @@ class SmallChanges:
         setattr(self, name, self.names[name])
         return self.names[name]
 
-    def _lines(self, operation: str, *, found: bool = False, begun: bool = False) -> list[str]:
+    def generate_update(self, places: Sequence[int]) -> Callable[[Any, Mapping[str, Any]], bool]:
+        """Generates `update_given` for the columns at these places, in this order. None of them is in a key."""
+        with self.session.lock:
+            self.names |= call_names(self.session, self.store)
+            change = self._lines("update", found=True, changed=frozenset(places))
+            load("\n".join(update_columns(self.store, places, change)), self.names, "small changes, update")
+            made: Callable[[Any, Mapping[str, Any]], bool] = self.names["update_columns"]
+            return made
+
+    def _lines(
+        self,
+        operation: str,
+        *,
+        found: bool = False,
+        begun: bool = False,
+        changed: frozenset[int] | None = None,
+    ) -> list[str]:
         """The lines between the values and the commit, indented.
 
-        With `found`, they have just read the row from the store; with `begun`, the local `change` is the transaction.
+        With `found`, they have just read the row from the store; with `begun`, the local `change` is the transaction. An update
+        touches at most the columns at `changed`.
         """
         new = "new" if operation != "delete" else None
         old = "old" if operation != "insert" else None
         if any(self.names[f"parent{i}"] is None for i in range(len(self.store.references))):
             return ["    return False"]
         references = list(references_of(self.store.table, self.session.catalog.table))
-        writer = StoreWriter(self.store, references, new, old, found)
+        writer = StoreWriter(self.store, references, new, old, found, changed)
         return [f"    {line}" for line in _write(self.session, self.names, writer, begun)]
+
+
+class Updates(dict[tuple[str, ...], Callable[[Any, Mapping[str, Any]], bool]]):
+    """For the names of columns that a call sets, the function of such updates; it is generated when it is first asked for."""
+
+    def __init__(self, small: SmallChanges) -> None:
+        self.small = small
+
+    def __missing__(self, names: tuple[str, ...]) -> Callable[[Any, Mapping[str, Any]], bool]:
+        store = self.small.store
+        known = {c.name: i for i, c in enumerate(store.table.columns)}
+        keyed = {i for index in store.declared if index is not None for i in index.positions}
+        places = [known[name] for name in names if name in known]
+        if len(self) >= MOST_UPDATES or len(places) < len(names) or not keyed.isdisjoint(places):
+            return self.small.update_given
+        self[names] = made = self.small.generate_update(places)
+        return made
 
 
 def small_change(session: Session, table: str) -> SmallChanges | None:
@@ -254,7 +292,7 @@ def _write(session: Session, names: dict[str, Any], writer: StoreWriter, begun: 
         "try:",
         *[f"    {line}" for line in writer.writes],
         *["    out.clear()"] * followed,
-        *[f"    {line}" for line in _update_views(names, new, old, changes)],
+        *[f"    {line}" for line in _update_views(names, new, old, changes, writer.changed)],
         *[f"    change.notices = make_notices(({changes},))"] * followed,
         "    change.number = session.number + 1",
         "    change.status = 'committed'",
@@ -271,7 +309,9 @@ def _write(session: Session, names: dict[str, Any], writer: StoreWriter, begun: 
     ]
 
 
-def _update_views(names: dict[str, Any], new: str | None, old: str | None, changes: str) -> list[str]:
+def _update_views(
+    names: dict[str, Any], new: str | None, old: str | None, changes: str, changed: frozenset[int] | None
+) -> list[str]:
     """Lines that update the views: by functions of one row where nobody watches, else as any transaction does."""
     core: Core = names["core"]
     table = names["store"].table.name
@@ -284,6 +324,10 @@ def _update_views(names: dict[str, Any], new: str | None, old: str | None, chang
     # Of a row that is updated, what follows is found once for both sides.
     if names["watched"] or (both and not ends_in_states(plan_for(core.program, core.fallible), table)):
         lines += [f"run(({changes},))", "finish()"]
+    elif changed is not None and (change := core.update_change(table, changed)) is not None:
+        name = "change_" + "_".join(map(str, sorted(changed)))
+        names[name] = change
+        lines.append(f"{name}({old}, {new})")
     else:
         if old is not None:
             names["remove"] = core.single_change(table, -1)

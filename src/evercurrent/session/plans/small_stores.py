@@ -31,7 +31,8 @@ class StoreWriter:
     """Lines that change the store of a table, for a row that is inserted, deleted or both.
 
     `checks` change nothing, and return False if the change violates a rule; `entries` are the journal, and `writes` the change.
-    With `found`, the old row has just been read under its key.
+    With `found`, the old row has just been read under its key. `changed` are the positions at which the new row may differ from
+    it, none of them in a key; None: any. What only concerns others need not be checked again.
     """
 
     def __init__(
@@ -41,9 +42,10 @@ class StoreWriter:
         new: str | None,
         old: str | None,
         found: bool = False,
+        changed: frozenset[int] | None = None,
     ) -> None:
         self.store, self.references, self.new, self.old = store, references, new, old
-        self.found = found
+        self.found, self.changed = found, changed
         self.checks: list[str] = [] if found else [*ROWS]
         if new is not None and old is not None:
             self.checks.append(f"if {old} == {new}: return True")
@@ -55,6 +57,8 @@ class StoreWriter:
         tests = []
         for rule in row_rules(self.store.table):
             match rule:
+                case NotNull(_, i) | MaxLength(_, i, _) if not self._may_change(i):
+                    pass
                 case NotNull(_, i):
                     tests.append(f"{row}[{i}] is None")
                 case MaxLength(_, i, length):
@@ -66,17 +70,22 @@ class StoreWriter:
         if has_conditions:
             self.checks += ["for choose in choices:", f"    if choose([{row}]): return False"]
 
+    def _may_change(self, *positions: int) -> bool:
+        return self.changed is None or not self.changed.isdisjoint(positions)
+
     def rows(self) -> None:
         """Lines for the rows themselves: by the primary key, or counted."""
         if self.store.primary is None:
             self._count("rows", "c", self.old, self.new)
             return
         at = self.store.primary.positions
-        if self.old is not None:
+        if self.changed is not None:
+            self.checks.append(f"n = {key_source(at, str(self.old))}")
+        elif self.old is not None:
             self.checks.append(f"o = {key_source(at, self.old)}")
             if not self.found:
                 self.checks.append(f"if rows.get(o) != {self.old}: return False")
-        if self.new is not None:
+        if self.new is not None and self.changed is None:
             self.checks.append(f"n = {key_source(at, self.new)}")
             free = "n in rows" if self.old is None else "n != o"
             self.checks.append(f"if {free}: return False")
@@ -96,7 +105,7 @@ class StoreWriter:
             f"{u}_rows = key{place}.held if store.columns is None else key{place}.rows",
             f"{u} = {key_source(index.positions, str(known))}",
         ]
-        if self.old is not None and self.new is not None:
+        if self.old is not None and self.new is not None and self.changed is None:
             self.checks.append(f"if {key_source(index.positions, self.old)} != {u}: return False")
         is_null = f"None in {u}" if index.wide else f"{u} is None"
         if self.old is None:
@@ -111,6 +120,8 @@ class StoreWriter:
         """Lines for a foreign key: the parent exists, and the rows that refer to it are counted."""
         reference = self.store.references[place]
         at = self.references[place].columns
+        if not self._may_change(*at):
+            return
         r = f"r{place}"
         sides = []
         for side, row in (("o", self.old), ("n", self.new)):

@@ -29,3 +29,14 @@ def undo(journal: list[Entry], begin: int = 0) -> None:
         else:
             where(key, old)
     del journal[begin:]
+
+
+def restore_columns(core: Any, made: Any) -> None:
+    """Lets the columns, not the dictionaries, hold the states again."""
+    core.columns = made
+
+
+def restore(table: dict[Any, Any], content: dict[Any, Any]) -> None:
+    """Put back what was noted in a table."""
+    table.clear()
+    table.update(content)
