@@ -153,12 +153,13 @@ class Database(PythonFace, StatementFace, DataFace, ObjectFace, SparkMethods):
     ) -> None:
         from evercurrent.engine.live.memory import sparing
         from evercurrent.session.session import Session
+        from evercurrent.session.stats import estimate_held
         from evercurrent.session.target import SessionTarget
 
         self._session = Session()
         self._statements: Target = SessionTarget(self._session)
         session = self._session
-        sparing.watch(self, lambda: sum(len(getattr(s, "held", ())) for s in session.stores.values()))
+        sparing.watch(self, lambda: estimate_held(session))
         self._file: DatabaseFile | None = None
         self._sources: Sources | None = None
         if path is not None and path != ":memory:":

@@ -16,11 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 from evercurrent.delta.analyses.labels import Labels
 from evercurrent.design.program_parts import fixpoint_users, table_users, users_of
+from evercurrent.engine.live.memory import estimate_entries
 
 if TYPE_CHECKING:
     from evercurrent.session.session import Session
 
 SAMPLE = 200
+
+
+def estimate_held(session: Session) -> int:
+    """Returns about how many rows of tables and entries of states are held as Python objects."""
+    rows = sum(len(getattr(s, "held", ())) for s in session.stores.values())
+    return rows + estimate_entries(list(session.maintenance.engine.core.storages.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from time import perf_counter
 from typing import Any
 
@@ -24,6 +25,16 @@ def storage_bytes(storage: Storage) -> int:
     total = table_bytes(storage.paths[0])
     for path in storage.paths[1:]:
         total += table_bytes(path, payloads=not shared)
+    return total
+
+
+def estimate_entries(storages: Iterable[Storage]) -> int:
+    """About how many entries dictionaries hold, by a sample of their buckets: the collector asks while they change."""
+    total = 0
+    for path in (s.paths[0] for s in storages if s.loan is None):
+        sample = list(islice(path.values(), SAMPLE))
+        entries = sum(len(held) if type(held) is dict else 1 for held in sample)
+        total += entries * len(path) // max(1, len(sample))
     return total
 
 
@@ -61,7 +72,7 @@ LONG = 0.005
 
 
 class Sparing:
-    """Keeps Python's cyclic collector away from rows, which hold no cycles: a full collection of a million takes a third of a second.
+    """Keeps Python's cyclic collector away from rows and states, which hold no cycles: a full collection of a million takes a third of a second.
 
     `gc.freeze` sets all objects aside that there are; they are freed as ever when nobody refers to them, and only cycles among
     them wait. It is called after many rows were made at once, and after a full collection that took long: then nothing that
@@ -69,7 +80,7 @@ class Sparing:
     """
 
     def __init__(self) -> None:
-        self.counts: dict[int, Callable[[], int]] = {}  # for each database, how many rows it holds
+        self.counts: dict[int, Callable[[], int]] = {}  # for each database, how much it holds
         self.start = 0.0
 
     def after(self, entries: int) -> None:
@@ -92,7 +103,7 @@ class Sparing:
             gc.enable()
 
     def watch(self, database: object, count: Callable[[], int]) -> None:
-        """Spares the rows of a database from now on, until it is dropped. `count` says how many there are."""
+        """Spares the rows and states of a database until it is dropped. `count` returns how many there are."""
         if not self.counts:
             gc.callbacks.append(self._notice)
         self.counts[id(database)] = count

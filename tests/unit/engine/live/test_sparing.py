@@ -65,3 +65,21 @@ def test_a_program_without_the_collector_is_left_alone() -> None:
         assert len(db.table("t")) == 1500
     finally:
         gc.enable()
+
+
+def test_states_of_tables_that_are_not_stored_are_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "LONG", 0.0)
+    db = ec.connect()
+    db.execute("CREATE TABLE t (id INT, k INT) TBLPROPERTIES ('stored' = 'false')")
+    db.execute("CREATE VIEW v AS SELECT id, SUM(k) AS n FROM t GROUP BY id")
+    insert = db.feed("t").insert
+    for i in range(900):
+        insert((i, 1))
+    gc.collect()
+    assert not gc.get_freeze_count()
+    for i in range(900, 1800):
+        insert((i, 1))
+    gc.collect()
+    assert gc.get_freeze_count()
+    del db, insert
+    assert not gc.get_freeze_count()
