@@ -35,7 +35,8 @@ CELL = "{cell}"
 class Added:
     """`initial` is the member of a new cell, `line` what is done to an old one (and, with `later`, to a new one).
 
-    `where` is the condition, in a local; `note` is what is written to the journal first.
+    `where` is the condition, in a local; `note` is what is written to the journal first. `start` and `total` are the member
+    of a new and of an old entry where the condition holds.
     """
 
     initial: str
@@ -43,6 +44,8 @@ class Added:
     where: str | None = None
     note: str = ""
     later: bool = False
+    start: str = "0"
+    total: str = ""
 
 
 def write_addition(
@@ -63,23 +66,29 @@ def write_addition(
         note = f"journal(({member}.restore, {args}, {member}.mark({args})))"
         return Added(f"{make}()", f"{member}.add({args}, {weight})", where, note, later=True)
     if "None" in codes[0].guards or where == "False":
-        return Added("0", "", where)  # NULL adds nothing
+        return Added("0", "", where, total=member)  # NULL adds nothing
     value = codes[0].evaluated
     if isinstance(accumulator.type, Float) and amount.weight is None:
         value = scope.atom(value) if where is None else value
         namespace.define("exact_join", exact_join)
-        initial, line = value, f"{member} = exact_join({member}, {value})"
+        initial, total = value, f"exact_join({member}, {value})"
+        line = f"{member} = {total}"
     elif isinstance(accumulator.type, Float):
         namespace.define("exact_add", exact_add)
         initial = f"exact_add(0, {value}, {weight})"
-        line = f"{member} = exact_add({member}, {value}, {weight})"
+        total = f"exact_add({member}, {value}, {weight})"
+        line = f"{member} = {total}"
     else:
         if where is None:
             value = scope.atom(value)
         negative = value.startswith("(-") and value.endswith(")") and " " not in value
         initial = value
-        line = f"{member} -= {value[2:-1]}" if negative else f"{member} += {value}" if value != "0" else ""
-    return Added(initial if where is None else f"{initial} if {where} else 0", line, where)
+        sign, added = ("-", value[2:-1]) if negative else ("+", value)
+        line = f"{member} {sign}= {added}" if value != "0" else ""
+        total = f"{member} {sign} {added}" if line else member
+    return Added(
+        initial if where is None else f"{initial} if {where} else 0", line, where, start=initial, total=total
+    )
 
 
 def _codes(scope: Scope, terms: Sequence[Term], lazy: bool) -> list[Code]:
@@ -122,6 +131,27 @@ def write_amounts(w: Writer, amounts: Sequence[Added], cell: str, journal: bool)
         with w.block(f"if {where}:"):
             for line in lines:
                 w.line(line.replace(CELL, cell))
+
+
+def show_entry(first: Sequence[str], amounts: Sequence[Added], old: str | None) -> str:
+    """A tuple of these members and the sums after the amounts, of a new entry or of the one in the local `old`.
+
+    >>> added = Added("1 if v2 else 0", "{cell}[1] += 1", "v2", start="1", total="{cell}[1] + 1")
+    >>> show_entry(["1"], [added], None), show_entry(["v4"], [added], "v3")
+    ('(1, 1) if v2 else (1, 0)', '(v4, v3[1] + 1) if v2 else (v4, v3[1])')
+    """
+    at = len(first)
+    kept = ["0" if old is None else f"{old}[{at + i}]" for i in range(len(amounts))]
+    full = [a.start if old is None else a.total.replace(CELL, old) for a in amounts]
+    conditions = {a.where for a in amounts if a.where is not None}
+    if len(conditions) == 1:
+        without = [k if a.where else f for a, k, f in zip(amounts, kept, full, strict=True)]
+        return f"{tuple_of([*first, *full])} if {conditions.pop()} else {tuple_of([*first, *without])}"
+    members = [
+        f if a.where is None else f"{f} if {a.where} else {k}"
+        for a, k, f in zip(amounts, kept, full, strict=True)
+    ]
+    return tuple_of([*first, *members])
 
 
 def show_sum(source: str) -> str:

@@ -6,8 +6,11 @@ An entry of a state is its columns (which identify it) and a payload:
     count   the weight, an int                         no dependents, no accumulators
     value   the only dependent                         unique, one dependent that is never NULL, no accumulators
     tuple   the dependents                             unique, no accumulators
+    sums    (weight, dependents..., sums...)           not unique, only sums, one path, no groups of it; a change replaces it
     cell    [weight, dependents..., accumulators...]   everything else; mutable, shared by all indexes
                                                        (no weight if unique)
+
+Only lists and what holds them stay with Python's cyclic garbage collector, which looks at all of them again and again.
 
 A *path* is one dictionary over the entries. Its key is the values of some columns and dependents (the bare value if it
 is one, not a 1-tuple); the columns that are not in the key are the path's *rest* (bare if one). By kind:
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     from evercurrent.engine.live.borrowed_states import Loan
 
 Kind = Literal["flat", "single", "bucket"]
-Payload = Literal["true", "count", "value", "tuple", "cell"]
+Payload = Literal["true", "count", "value", "tuple", "sums", "cell"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,11 @@ class Layout:
         return (self.home, *self.others)
 
     def slot(self, name: str) -> int | None:
-        """Where a name is in the payload (of kind tuple or cell); None if it is not in it."""
+        """Where a name is in the payload (of kind tuple, sums or cell); None if it is not in it."""
         return self.slots().get(name)
 
     def slots(self) -> dict[str, int]:
-        names = [] if self.state.unique or self.payload != "cell" else [WEIGHT]
+        names = [] if self.state.unique or self.payload not in ("sums", "cell") else [WEIGHT]
         names += [d.name for d in self.state.dependents]
         names += [a.name for a in self.state.accumulators]
         return {name: i for i, name in enumerate(names)}
@@ -182,11 +185,18 @@ def _choose(state: State, wanted: dict[tuple[int, ...], bool], keyed: Keyed | No
     # A group's functions read entries by all columns: they want one flat dictionary. Otherwise entries live in an index,
     # without a second dictionary, if there is one that finds them by their columns.
     homes = [p for p in paths if p.key[-1] < len(every)]
-    if homes and keyed is None and (state.unique or len(paths) == 1):
+    if payload == "cell" and keyed is None and len(paths) == len(homes[:1]) and _only_sums(state):
+        payload = "sums"
+    if homes and keyed is None:
         return Layout(state, payload, homes[0], tuple(p for p in paths if p != homes[0]), False)
     if payload == "count" and (paths or scalar):
         payload = "cell"  # shared by all paths, so that a change of weight touches one dictionary
     return Layout(state, payload, flat, tuple(paths), scalar)
+
+
+def _only_sums(state: State) -> bool:
+    """Whether an entry is a weight and sums."""
+    return not state.unique and all(a.kind == "sum" for a in state.accumulators)
 
 
 def _payload(state: State) -> Payload:
@@ -238,7 +248,7 @@ class Storage:
                     row = (*columns, payload)
                 case "tuple":
                     row = columns + payload
-                case "cell":
+                case "sums" | "cell":
                     row = columns + tuple(payload[first : first + len(state.dependents)])
             found = columns[key[0]] if len(key) == 1 else tuple(columns[i] for i in key)
             yield found, row, 1 if state.unique else self.weight(payload)
@@ -265,7 +275,7 @@ class Storage:
                 payload: Any = True
             case "count" | "value":
                 payload = parts[0]
-            case "tuple":
+            case "tuple" | "sums":
                 payload = tuple(parts)
             case _:
                 payload = parts
@@ -296,7 +306,7 @@ class Storage:
                 payloads: list[Any] = [True] * size
             case "count" | "value":
                 payloads = list(parts[0])
-            case "tuple":
+            case "tuple" | "sums":
                 payloads = list(zip(*parts, strict=True))
             case _:
                 payloads = list(map(list, zip(*parts, strict=True)))

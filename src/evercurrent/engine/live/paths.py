@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evercurrent.delta.program import Keyed
+from evercurrent.delta.program import Finalize, Keyed
 from evercurrent.engine.live.borrowed_states import Loan
+from evercurrent.engine.live.keyed import Give, find_failing, is_small, write_output
 from evercurrent.engine.live.layout import Layout, Path
+from evercurrent.engine.live.reads import Entry, same
 from evercurrent.engine.live.runtime import index
+from evercurrent.engine.live.scope import Scope
 from evercurrent.term.emit.scope import key_of, tuple_of
-from evercurrent.term.emit.writer import Namespace, Writer
+from evercurrent.term.emit.writer import Namespace
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +86,12 @@ class Target:
 class Paths:
     """Writes changes of the dictionaries of a state for one entry, whose columns and dependents are given as sources."""
 
-    def __init__(self, writer: Writer, namespace: Namespace, target: Target) -> None:
-        self.w, self.target, self.layout = writer, target, target.layout
+    def __init__(self, scope: Scope, namespace: Namespace, target: Target) -> None:
+        self.scope, self.w, self.target, self.layout = scope, scope.writer, target, target.layout
         self.columns: list[str] = []
         self.dependents: list[str] = []
+        self.home = ("", "", "")
+        """Where the entry is in the home path, if that is an index: its key, its rest, and what was found under the key."""
         namespace.define("put", index.put)
         namespace.define("drop", index.drop)
         namespace.define("bump", index.bump)
@@ -101,13 +106,83 @@ class Paths:
             key, rest = self.split(path)
             self.w.line(f"remember({name}, {key}, {rest}, J)")
 
+    # --- the home path, where it is an index ---------------------------------------------------------------
+
+    def find(self) -> str:
+        """The local that holds the payload of the entry in the home path, or None."""
+        home, name = self.layout.home, self.target.names[0]
+        key, rest = map(self.scope.atom, self.split(home))
+        held = self.scope.assign(f"{name}.get({key})")
+        self.home = key, rest, held
+        equal = f"{held}[0] == {rest}"
+        if len(home.rest) == 1:
+            equal = same(f"{held}[0]", rest, self.layout.fields[home.rest[0]])
+        inline = f"{held}[1] if {equal} else None"
+        if home.kind == "bucket":
+            inline = f"{held}.get({rest}) if type({held}) is dict else {inline}"
+        return self.scope.assign(f"None if {held} is None else {inline}")
+
+    def put_home(self, payload: str) -> None:
+        """Puts the payload of a new entry where `find` has found none."""
+        w, name, (key, rest, held) = self.w, self.target.names[0], self.home
+        if self.layout.home.kind == "single":
+            w.line(f"{name}[{key}] = ({rest}, {payload})")
+            return
+        with w.block(f"if {held} is None:"):
+            w.line(f"{name}[{key}] = ({rest}, {payload})")
+        with w.block(f"elif type({held}) is dict:"):
+            w.line(f"{held}[{rest}] = {payload}")
+        with w.block("else:"):
+            w.line(f"{name}[{key}] = {{{held}[0]: {held}[1], {rest}: {payload}}}")
+
+    def replace_home(self, payload: str) -> None:
+        """Puts another payload where `find` has found one."""
+        w, name, (key, rest, held) = self.w, self.target.names[0], self.home
+        if self.layout.home.kind == "single":
+            w.line(f"{name}[{key}] = ({rest}, {payload})")
+            return
+        with w.block(f"if type({held}) is dict:"):
+            w.line(f"{held}[{rest}] = {payload}")
+        with w.block("else:"):
+            w.line(f"{name}[{key}] = ({rest}, {payload})")
+
+    def drop_home(self) -> None:
+        """Takes the entry that `find` has found out of the home path."""
+        w, name, (key, rest, held) = self.w, self.target.names[0], self.home
+        if self.layout.home.kind == "single":
+            w.line(f"{name}.pop({key}, None)")
+            return
+        with w.block(f"if type({held}) is dict:"):
+            w.line(f"drop({name}, {key}, {rest})")
+        with w.block("else:"):
+            w.line(f"del {name}[{key}]")
+
+    # --- any path ------------------------------------------------------------------------------------------
+
     def put(self, name: str, path: Path, payload: str) -> None:
         self.journal_path(name, path)
         key, rest = self.split(path)
         if path.kind == "single":
             self.w.line(f"{name}[{key}] = ({rest}, {payload})")
         else:
-            self.w.line(f"put({name}, {key}, {rest}, {payload})")
+            self._put_in_bucket(name, key, rest, payload, "put")
+
+    def bump(self, name: str, path: Path, count: str) -> None:
+        """Adds to the weight, where that is the payload."""
+        self.journal_path(name, path)
+        key, rest = self.split(path)
+        if count.isdigit():
+            self._put_in_bucket(name, key, rest, count, "bump")
+        else:
+            self.w.line(f"bump({name}, {key}, {rest}, {count})")
+
+    def _put_in_bucket(self, name: str, key: str, rest: str, payload: str, function: str) -> None:
+        """Mostly an entry is the first in its bucket: then no function is called."""
+        key = self.scope.atom(key)
+        with self.w.block(f"if {key} in {name}:"):
+            self.w.line(f"{function}({name}, {key}, {rest}, {payload})")
+        with self.w.block("else:"):
+            self.w.line(f"{name}[{key}] = ({rest}, {payload})")
 
     def drop(self, name: str, path: Path) -> None:
         self.journal_path(name, path)
@@ -124,6 +199,8 @@ class Paths:
     def drop_others(self) -> None:
         for name, path in zip(self.target.names[1:], self.layout.others, strict=True):
             self.drop(name, path)
+
+    # --- sorted groups -------------------------------------------------------------------------------------
 
     def enter_groups(self, dependents: str, weight: str = "1") -> None:
         """Puts the row of a new entry into the sorted groups."""
@@ -160,3 +237,85 @@ class Paths:
         if self.layout.state.dependents:
             row = f"{row} + {dependents}"
         return row, key_of(self.columns[i] for i in key)
+
+
+@dataclass(frozen=True, slots=True)
+class Touches:
+    """Writes what the relations that follow a state note of an entry before it changes, and read of it afterwards.
+
+    `key` is the source of its key, `columns` those of its columns, `row` that of its whole row.
+    """
+
+    scope: Scope
+    namespace: Namespace
+    target: Target
+    key: str
+    columns: list[str]
+    row: str
+
+    def before(self, payload: str) -> None:
+        """Notes the old output."""
+        w = self.scope.writer
+        for t in self.target.touches:
+            if t.only_checked:
+                continue
+            if t.into is not None:
+                self._write_output(t, 0, payload, trusted=True)
+            elif not t.function:
+                w.line(f"{t.table}[{self.key}] = None")
+            elif t.entry:
+                new = f"not {t.table}" if self.target.layout.permanent else f"{self.key} not in {t.table}"
+                with w.block(f"if {new}:"):
+                    w.line(f"{t.table}[{self.key}] = {self._call(t, payload)}")
+            else:
+                key = key_of(self.columns[i] for i in t.key)
+                if t.by_row:
+                    w.line(f"{t.function}({t.table}, {key}, {self.row})")
+                    continue
+                test = f" and {t.matters}({key}, {self.row})" if t.matters else ""
+                with w.block(f"if {key} not in {t.table}{test}:"):
+                    w.line(f"{t.table}[{key}] = {t.function}({key})")
+
+    def after(self, payload: str) -> None:
+        """Finds the new output, where only one entry can be touched."""
+        for t in self.target.touches:
+            if t.only_checked:
+                self._check_output(t, self.scope.atom(payload))
+            elif t.into is not None:
+                self._write_output(t, 1, self.scope.atom(payload), trusted=False)
+
+    def _call(self, t: Touch, payload: str) -> str:
+        call = f"{t.function}({self.key}, {payload})"
+        return call if self.target.layout.permanent else f"None if {payload} is None else {call}"
+
+    def _write_output(self, t: Touch, side: int, payload: str, trusted: bool) -> None:
+        """Puts the output of the entry into a local, which holds None before, or into several."""
+        assert t.into is not None
+        into = t.into[side]
+        if t.relation is None or not is_small(t.relation):
+            return self.scope.writer.line(f"{into} = {self._call(t, payload)}")
+
+        def give(outputs: list[str], many: str) -> list[str]:
+            if t.split is None:
+                return [f"{into} = {tuple_of(outputs)}"]
+            names = t.split.new() if side else t.split.old()
+            return [f"{into} = True", *(f"{n} = {o}" for n, o in zip(names, outputs, strict=True))]
+
+        self._write_in_line(t.relation, payload, give, trusted)
+
+    def _check_output(self, t: Touch, payload: str) -> None:
+        """Finds what may fail of the output of the entry, and forgets it."""
+        assert t.relation is not None and isinstance(t.relation.function, Finalize)
+        if not is_small(t.relation):
+            return self.scope.writer.line(self._call(t, payload))
+        failing = find_failing(t.relation.function, self.target.layout.state)
+        self._write_in_line(t.relation, payload, lambda out, _: [out[i] for i in failing] or ["pass"], False)
+
+    def _write_in_line(self, relation: Keyed, payload: str, give: Give, trusted: bool) -> None:
+        w = self.scope.writer
+        depth = w.depth
+        if not self.target.layout.permanent:
+            w.open(f"if {payload} is not None:")
+        entry = Entry(self.target.layout, dict(enumerate(self.columns)), payload)
+        write_output(w, self.namespace, self.scope.fresh, relation, entry, give, trusted)
+        w.close(depth)

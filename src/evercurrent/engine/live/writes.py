@@ -18,11 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evercurrent.delta.program import Finalize, Keyed, Rule
-from evercurrent.engine.live.amounts import Added, show_sum, write_addition, write_amounts
-from evercurrent.engine.live.keyed import Give, find_failing, is_small, write_output
-from evercurrent.engine.live.paths import Paths, Target, Touch
-from evercurrent.engine.live.reads import Entry, same
+from evercurrent.delta.program import Rule
+from evercurrent.engine.live.amounts import Added, show_entry, show_sum, write_addition, write_amounts
+from evercurrent.engine.live.paths import Paths, Target, Touches
 from evercurrent.engine.live.scope import Scope
 from evercurrent.term.emit.scope import key_of, tuple_of
 from evercurrent.term.emit.writer import Namespace
@@ -35,7 +33,7 @@ class Addition:
         self.scope, self.namespace, self.target, self.rule = scope, namespace, target, rule
         self.w = scope.writer
         self.layout = target.layout
-        self.paths = Paths(scope.writer, namespace, target)
+        self.paths = Paths(scope, namespace, target)
         self.name = target.names[0]
         namespace.define("WHOLE", slice(None))
 
@@ -60,15 +58,18 @@ class Addition:
         else:
             self.columns = [f"{row}[{i}]" for i in range(len(rule.columns))]
         self.count = scope.value(rule.count)
-        if self.layout.payload == "cell" or not self.constant:
+        if self.layout.payload in ("sums", "cell") or not self.constant:
             self.count = scope.atom(self.count)
         if self.layout.home.kind != "flat":
             self.columns = [scope.atom(c) for c in self.columns]
             self._read_dependents()
-            if self.layout.payload == "cell":
-                self._write_cell()
-            else:
-                self._write_to_index()
+            match self.layout.payload:
+                case "cell":
+                    self._write_cell()
+                case "sums":
+                    self._write_sums()
+                case _:
+                    self._write_to_index()
             return
         self.columns = [scope.atom(c) for c in self.columns] if self._columns_again() else self.columns
         self.key = key_of(self.columns)
@@ -81,6 +82,8 @@ class Addition:
                 self._write_count()
             case "cell":
                 self._write_cell()
+            case "sums":
+                self._write_sums()
             case _:
                 self._write_unique()
 
@@ -226,18 +229,9 @@ class Addition:
 
     def _find_cell(self) -> str:
         """The local that holds the cell, or None."""
-        home, name = self.layout.home, self.name
-        if home.kind == "flat":
-            return self.scope.assign(f"{name}.get({self.key})")
-        key, rest = self.paths.split(home)
-        held = self.scope.assign(f"{name}.get({key})")
-        equal = f"{held}[0] == {rest}"
-        if len(home.rest) == 1:
-            equal = same(f"{held}[0]", rest, self.layout.fields[home.rest[0]])
-        inline = f"{held}[1] if {equal} else None"
-        if home.kind == "bucket":
-            inline = f"{held}.get({rest}) if type({held}) is dict else {inline}"
-        return self.scope.assign(f"None if {held} is None else {inline}")
+        if self.layout.home.kind == "flat":
+            return self.scope.assign(f"{self.name}.get({self.key})")
+        return self.paths.find()
 
     @property
     def _compared(self) -> bool:
@@ -261,7 +255,8 @@ class Addition:
             w.line(f"{f'{cell} = ' if again else ''}{self.name}[{self.key}] = {made}")
         else:
             w.line(f"{cell} = {made}")
-            self.paths.put(self.name, self.layout.home, cell)
+            self.paths.journal_path(self.name, self.layout.home)
+            self.paths.put_home(cell)
         write_amounts(w, [a for a in amounts if a.later], cell, journal=False)
         self.paths.put_others(cell)
         self.paths.enter_groups(tuple_of(dependents), "1" if self.layout.state.unique else self.count)
@@ -273,7 +268,8 @@ class Addition:
                 w.line(f"journal(({self.name}, {self.key}, {cell}))")
             w.line(f"{self.name}.pop({self.key}, None)")
         else:
-            self.paths.drop(self.name, self.layout.home)
+            self.paths.journal_path(self.name, self.layout.home)
+            self.paths.drop_home()
         self.paths.drop_others()
         self.paths.leave_groups(
             tuple_of(self._cell_dependents(cell)), "1" if self.layout.state.unique else f"{cell}[0]"
@@ -290,15 +286,45 @@ class Addition:
         pairs = zip(self.layout.state.accumulators, self.rule.amounts, strict=True)
         return [write_addition(self.scope, self.namespace, slots[a.name], a, amount) for a, amount in pairs]
 
+    def _write_sums(self) -> None:
+        """The entry is a tuple, and another takes its place."""
+        w, flat = self.w, self.layout.home.kind == "flat"
+        entry = self._find_cell()
+        dependents, amounts = self._read_dependents(), self._amounts()
+        if not flat:
+            self.paths.journal_path(self.name, self.layout.home)
+        elif self.target.journal:
+            w.line(f"journal(({self.name}, {self.key}, {entry}))")
+        place = f"{self.name}[{self.key}]" if flat else entry
+        depth = w.depth
+        if self.constant == 0:
+            w.open(f"if {entry} is not None:")
+        else:
+            with w.block(f"if {entry} is None:"):
+                w.line(f"{place} = {show_entry([self.count, *dependents], amounts, None)}")
+                if not flat:
+                    self.paths.put_home(entry)
+            w.open("else:")
+        total = self.scope.assign(show_sum(f"{entry}[0] + {self.count}"))
+        with w.block(f"if {total}:"):
+            w.line(f"{place} = {show_entry([total, *self._cell_dependents(entry)], amounts, entry)}")
+            if not flat:
+                self.paths.replace_home(entry)
+        with w.block("else:"):
+            if flat:
+                w.line(f"{self.name}.pop({self.key}, None)")
+            else:
+                self.paths.drop_home()
+        w.close(depth)
+
     # --- indexes and groups --------------------------------------------------------------------------------
 
     def _write_to_index(self) -> None:
         """The home path is an index itself, and payloads are replaced, not changed."""
         dependents = self.dependents
         if self.layout.payload == "count":
-            self.paths.journal_path(self.name, self.layout.home)
-            key, rest = self.paths.split(self.layout.home)
-            self.w.line(f"bump({self.name}, {key}, {rest}, {self.count})")
+            for name, path in zip(self.target.names, self.layout.paths, strict=True):
+                self.paths.bump(name, path, self.count)
             return
         match self.layout.payload:
             case "true":
@@ -322,71 +348,19 @@ class Addition:
 
     def _touch(self, payload: str) -> None:
         """Before the change: remember the old output."""
-        for t in self.target.touches:
-            if t.only_checked:
-                continue
-            if t.into is not None:
-                self._write_output(t, 0, payload, trusted=True)
-            elif not t.function:
-                self.w.line(f"{t.table}[{self.key}] = None")
-            elif t.entry:
-                new = f"not {t.table}" if self.layout.permanent else f"{self.key} not in {t.table}"
-                with self.w.block(f"if {new}:"):
-                    self.w.line(f"{t.table}[{self.key}] = {self._call(t, payload)}")
-            else:
-                key = key_of(self.columns[i] for i in t.key)
-                row = tuple_of(self.columns)
-                if self.layout.state.dependents:
-                    row = f"{row} + {tuple_of(self._read_dependents())}"
-                if t.by_row:
-                    self.w.line(f"{t.function}({t.table}, {key}, {row})")
-                    continue
-                test = f" and {t.matters}({key}, {row})" if t.matters else ""
-                with self.w.block(f"if {key} not in {t.table}{test}:"):
-                    self.w.line(f"{t.table}[{key}] = {t.function}({key})")
+        if self.target.touches:
+            self._touches().before(payload)
 
     def _after(self, payload: str) -> None:
         """After the change, where only one entry can be touched: find the new output."""
-        for t in self.target.touches:
-            if t.only_checked:
-                self._check_output(t, self.scope.atom(payload))
-            elif t.into is not None:
-                self._write_output(t, 1, self.scope.atom(payload), trusted=False)
+        if self.target.touches:
+            self._touches().after(payload)
 
-    def _call(self, t: Touch, payload: str) -> str:
-        call = f"{t.function}({self.key}, {payload})"
-        return call if self.layout.permanent else f"None if {payload} is None else {call}"
-
-    def _write_output(self, t: Touch, side: int, payload: str, trusted: bool) -> None:
-        """Put the output of the entry into a local, which holds None before, or into several."""
-        assert t.into is not None
-        into = t.into[side]
-        if t.relation is None or not is_small(t.relation):
-            return self.w.line(f"{into} = {self._call(t, payload)}")
-
-        def give(outputs: list[str], many: str) -> list[str]:
-            if t.split is None:
-                return [f"{into} = {tuple_of(outputs)}"]
-            names = t.split.new() if side else t.split.old()
-            return [f"{into} = True", *(f"{n} = {o}" for n, o in zip(names, outputs, strict=True))]
-
-        self._write_in_line(t.relation, payload, give, trusted)
-
-    def _check_output(self, t: Touch, payload: str) -> None:
-        """Find what may fail of the output of the entry, and forget it."""
-        assert t.relation is not None and isinstance(t.relation.function, Finalize)
-        if not is_small(t.relation):
-            return self.w.line(self._call(t, payload))
-        failing = find_failing(t.relation.function, self.layout.state)
-        self._write_in_line(t.relation, payload, lambda out, _: [out[i] for i in failing] or ["pass"], False)
-
-    def _write_in_line(self, relation: Keyed, payload: str, give: Give, trusted: bool) -> None:
+    def _touches(self) -> Touches:
+        row = tuple_of(self.columns)
+        if self.layout.state.dependents and any(not t.entry for t in self.target.touches):
+            row = f"{row} + {tuple_of(self._read_dependents())}"
         columns = self.columns
         if self.key == self.row:
             columns = [f"{self.row}[{i}]" for i in range(len(columns))]
-        depth = self.w.depth
-        if not self.layout.permanent:
-            self.w.open(f"if {payload} is not None:")
-        entry = Entry(self.layout, dict(enumerate(columns)), payload)
-        write_output(self.w, self.namespace, self.scope.fresh, relation, entry, give, trusted)
-        self.w.close(depth)
+        return Touches(self.scope, self.namespace, self.target, self.key, columns, row)
