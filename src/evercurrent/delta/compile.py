@@ -19,6 +19,7 @@ from typing import assert_never
 
 from evercurrent.algebra.nodes import Plan, columns
 from evercurrent.catalog.catalog import Knowledge
+from evercurrent.delta.analyses.finer_sums import without_coarse_sums
 from evercurrent.delta.analysis import analyse
 from evercurrent.delta.attributes import let_attributes_wait
 from evercurrent.delta.blocks import Block
@@ -118,7 +119,8 @@ def compile_views(
     builder = Builder(graph, states, bounds, of_definition, known)
     builder.build()
     memory.context, memory.tables, memory.rules = context, now, builder.found
-    return builder.program({name: graph.views[name] for name in plans})
+    program = builder.program({name: graph.views[name] for name in plans})
+    return without_coarse_sums(program) if ordered else program
 
 
 def require_maintainable(plan: Plan, knowledge: Knowledge) -> None:
