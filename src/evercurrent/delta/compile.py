@@ -119,8 +119,7 @@ def compile_views(
     builder = Builder(graph, states, bounds, of_definition, known)
     builder.build()
     memory.context, memory.tables, memory.rules = context, now, builder.found
-    program = builder.program({name: graph.views[name] for name in plans})
-    return without_coarse_sums(program) if ordered else program
+    return builder.program({name: graph.views[name] for name in plans})
 
 
 def require_maintainable(plan: Plan, knowledge: Knowledge) -> None:
@@ -291,7 +290,7 @@ class Builder:
         others = [r for r in self.relations.values() if not isinstance(r, Input)]
         assumptions = self.states.list_assumptions()
         parents = {(a.child, a.parent) for a in assumptions}
-        return Program(
+        found = Program(
             (*parents_first(inputs, parents), *others),
             (*states, *self.feed_states.values()),
             {name: in_order(derived) for name, derived in self.rules.items()},
@@ -300,6 +299,7 @@ class Builder:
             tuple(self.bounds.found.values()) if self.bounds is not None else (),
             tuple(self.states.choices.values()),
         )
+        return without_coarse_sums(found) if self.states.ordered else found
 
 
 def reads_sums(rule: Rule) -> bool:
