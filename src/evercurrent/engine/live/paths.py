@@ -152,10 +152,12 @@ class Paths:
         if self.layout.home.kind == "single":
             w.line(f"{name}.pop({key}, None)")
             return
-        with w.block(f"if type({held}) is dict:"):
-            w.line(f"drop({name}, {key}, {rest})")
-        with w.block("else:"):
+        with w.block(f"if type({held}) is not dict:"):
             w.line(f"del {name}[{key}]")
+        with w.block(f"elif len({held}) > 2:"):
+            w.line(f"del {held}[{rest}]")
+        with w.block("else:"):
+            w.line(f"drop({name}, {key}, {rest})")
 
     # --- any path ------------------------------------------------------------------------------------------
 

@@ -87,7 +87,8 @@ def write_rules(
     own = [(rule, sign if known is None else 0) for rule, sign in turn if known is None or sign * known >= 0]
     layouts = {name: target.layout for name, target in place.states.items()}
     chains = [_chain(rule, sign, layouts) for rule, sign in own]
-    scope = Scope(place.writer, place.namespace, place.fresh, [t for c in chains for t in terms_of(c.rule)])
+    forest = Branch(inside=share(chains, [n for n, target in place.targets.items() if _sums(target)]))
+    scope = Scope(place.writer, place.namespace, place.fresh, forest.terms())
     for i in range(max((len(c.rule.binds) for c in chains), default=0)):
         if given is None:
             scope.define(position(i), f"{row}[{i}]")
@@ -97,7 +98,6 @@ def write_rules(
         if i in given.things:
             scope.things[position(i)] = given.names[i]
     scope.define(WEIGHT, weight)
-    forest = Branch(inside=share(chains, [n for n, target in place.targets.items() if _sums(target)]))
     _write_branch(place, scope, forest, row, weight)
 
 

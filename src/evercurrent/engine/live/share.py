@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from evercurrent.delta.analyses.rule_order import sign_of
 from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule, Step, Where
+from evercurrent.delta.terms import read_by, terms_of
 from evercurrent.term.nodes import Column, Term
 from evercurrent.term.walk import substitute
 
@@ -46,6 +47,15 @@ class Branch:
             yield self.rule
         for inner in self.inside:
             yield from inner.rules()
+
+    def terms(self) -> Iterator[Term]:
+        """Every term that is written: those of a shared step once."""
+        if self.step is not None:
+            yield from read_by(self.step)
+        if self.rule is not None:
+            yield from terms_of(self.rule if self.whole else replace(self.rule, steps=()))
+        for inner in self.inside:
+            yield from inner.terms()
 
 
 def share(chains: Iterable[Chain], summed: Collection[str] = ()) -> list[Branch]:
