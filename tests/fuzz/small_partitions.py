@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from evercurrent.engine.live.runtime import chunks, window_groups
+from evercurrent.engine.live.runtime import chunks, sorting, window_groups
 
 
 @contextmanager
@@ -20,3 +20,14 @@ def small_partitions() -> Iterator[None]:
         yield
     finally:
         chunks.MOST, window_groups.MANY = before
+
+
+@contextmanager
+def short_lists() -> Iterator[None]:
+    """Makes sorted sequences of more than three items trees within the block."""
+    before = sorting.LONG
+    sorting.LONG = 3
+    try:
+        yield
+    finally:
+        sorting.LONG = before

@@ -25,7 +25,7 @@ PAIRS: tuple[Pair, ...] = (
     (
         [("insert", "orders", (900, 1, 9, 4)), ("delete", "orders", 3), ("update", "orders", 2, 8)],
         [("update", "orders", 2, 2), ("insert", "orders", (3, 2, 3, 0)), ("delete", "orders", 900)],
-        ("products", "best", "ranked"),
+        ("products", "best", "ranked", "above"),
     ),
     (
         [("insert", "orders", (901, 2, 5, 4))],
