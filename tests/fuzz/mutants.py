@@ -344,6 +344,24 @@ RANGES = (
         ("sums", "views"),
     ),
     Mutant(
+        "a range leaves its bound out, whatever is asked",
+        "1 if bound[1] is behind else 0",
+        "1 if behind else 0",
+        ("sums",),
+    ),
+    Mutant(
+        "a range that moves forgets its upper end",
+        "            yield from group.read(min(b, d), max(b, d))\n",
+        "            pass\n",
+        ("sums",),
+    ),
+    Mutant(
+        "a bound that moves is that of any other row",
+        "return tuple(i for i in width if position(i) in fixed), change",
+        "return (), change",
+        ("sums",),
+    ),
+    Mutant(
         "sums over ranges forget whole buckets",
         "                        tree[n] += x\n",
         "                        pass\n",

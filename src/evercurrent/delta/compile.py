@@ -303,9 +303,12 @@ class Builder:
 
 
 def reads_sums(rule: Rule) -> bool:
-    """Whether a rule reads what several rows have added up to."""
-    names = {name for step in rule.steps if isinstance(step, Lookup) for name, _ in step.binds}
-    return any(name in (WEIGHT, ORDERED) or name.startswith("+") for name in names)
+    """Whether a rule reads what several rows have added up to, or a range of entries, whose bounds must not fail."""
+    lookups = [step for step in rule.steps if isinstance(step, Lookup)]
+    names = {name for step in lookups for name, _ in step.binds}
+    return any(step.span is not None for step in lookups) or any(
+        name in (WEIGHT, ORDERED) or name.startswith("+") for name in names
+    )
 
 
 def parents_first(inputs: list[Input], pairs: set[tuple[str, str]]) -> list[Input]:

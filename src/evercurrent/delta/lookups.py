@@ -29,7 +29,7 @@ from evercurrent.delta.analysis import Analysis
 from evercurrent.delta.blocks import find_equality, names_of, replace_columns, replace_in_explode
 from evercurrent.delta.definitions import canonical, digest
 from evercurrent.delta.program import WEIGHT, Explode, Lookup, MapChoice, Step, Where
-from evercurrent.delta.ranges import look_up_range, range_of
+from evercurrent.delta.ranges import find_order, look_up_range, range_of, span_of
 from evercurrent.delta.states import Kept, States
 from evercurrent.delta.upkeep import ALL, DEFAULT, Upkeep
 from evercurrent.term.build import TRUE
@@ -306,6 +306,7 @@ class Derivation:
         matches = self.matches(group)
         kept = self.states.keep(self.a, group, frozenset(m.name for m in matches))
         self.constrain(group, kept)
+        order = find_order(self, group, kept, matches)
         match = tuple((kept.column(m.name), m.term) for m in matches)
         null_safe = frozenset(kept.column(m.name) for m in matches if m.null_safe)
         tested = [m.condition for m in matches]
@@ -333,9 +334,11 @@ class Derivation:
             self.weights.append(weight)
             self.summed.append((group, kept, measures | {WEIGHT: weight}))
         single = kept.is_single(matched)
-        self.states.index(kept.name, tuple(matched), single)
+        span = None if order is None else span_of(self, kept, order)
+        if span is None or not matched:
+            self.states.index(kept.name, tuple(matched), single)
         present = not binds and kept.unique and single
-        self.steps.append(Lookup(kept.name, match, tuple(binds), null_safe, present=present))
+        self.steps.append(Lookup(kept.name, match, tuple(binds), null_safe, present=present, span=span))
         self.remaining -= group
 
     def is_nullable(self, name: str) -> bool:

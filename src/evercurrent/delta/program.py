@@ -33,6 +33,7 @@ source text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal as Choice
 
@@ -105,6 +106,29 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """The range of the entries that a lookup is wanted for: `key`, a term over the state's fields, lies between bounds.
+
+    A bound is a term over the columns at hand, and whether the bound itself is left out. `tests` are the conditions of later
+    steps that say the same, so an engine that keeps no order reads every entry that matches.
+    """
+
+    key: Term
+    low: tuple[Term, bool] | None
+    high: tuple[Term, bool] | None
+    tests: tuple[Term, ...]
+
+    def bounds(self) -> tuple[Term, ...]:
+        return tuple(bound[0] for bound in (self.low, self.high) if bound is not None)
+
+    def rewrite(self, term: Callable[[Term], Term]) -> Span:
+        """The same range, with the terms of the rule rewritten."""
+        low = self.low and (term(self.low[0]), self.low[1])
+        high = self.high and (term(self.high[0]), self.high[1])
+        return Span(self.key, low, high, tuple(map(term, self.tests)))
+
+
+@dataclass(frozen=True, slots=True)
 class Lookup:
     """Join with the entries of a state whose index columns equal the given terms.
 
@@ -113,7 +137,7 @@ class Lookup:
     `#`) with the column that it is called from here on. With `absent`, nothing is bound: a row stays, once, if no entry
     matches. With `present`, nothing is bound: a row stays, once, if an entry matches (the weight does not count). With
     `outer` (at most one entry can match), a row without a match stays, once, and what would be bound is NULL (a `#` or
-    a sum is not bound then).
+    a sum is not bound then). A `span` is a hint: entries outside of it fail the steps that follow.
     """
 
     state: str
@@ -123,6 +147,7 @@ class Lookup:
     absent: bool = False
     present: bool = False
     outer: bool = False
+    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

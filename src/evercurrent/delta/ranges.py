@@ -32,15 +32,17 @@ from evercurrent.data.types import (
 )
 from evercurrent.delta.aggregates import Part
 from evercurrent.delta.analysis import Analysis, Share
-from evercurrent.delta.blocks import names_of
+from evercurrent.delta.blocks import names_of, replace_columns
 from evercurrent.delta.definitions import Feed, StateOf, canonical, digest, field_names, state_name
 from evercurrent.delta.factor import is_ring, is_safe, scale_of
-from evercurrent.delta.program import WEIGHT, Accumulator, Let, Lookup, MapChoice, Where
+from evercurrent.delta.program import WEIGHT, Accumulator, Let, Lookup, MapChoice, Span, Where
 from evercurrent.delta.states import Kept, States
 from evercurrent.delta.upkeep import ALL, DEFAULT, Balance, Upkeep, fields_of
 from evercurrent.term.build import call, case, lit
+from evercurrent.term.failing import can_fail
 from evercurrent.term.nodes import Aggregate, Call, Cast, Column, Literal, Term
 from evercurrent.term.nullable import nullable
+from evercurrent.term.walk import rewrite
 
 if TYPE_CHECKING:
     from evercurrent.delta.lookups import Derivation, Match
@@ -122,7 +124,7 @@ def find_comparison(a: Analysis, condition: Term, own: frozenset[int]) -> tuple[
     match condition:
         case Call("lt" | "le" | "gt" | "ge" | "ne" as comparison, (x, y)):
             for how, mine, other in ((comparison, x, y), (MIRRORED[comparison], y, x)):
-                safe = is_safe(mine) or is_ring(mine)
+                safe = is_safe(mine) or is_ring(mine) or not can_fail(mine)
                 if a.homes(mine) == own and not own & a.homes(other) and safe:
                     if mine.type == other.type and is_ordered(mine.type):
                         key, offset = without_constant(mine)
@@ -279,3 +281,61 @@ def look_up_range(d: Derivation, j: int, matches: Sequence[Match], found: Range)
     d.weights.append(sums[WEIGHT])
     d.summed.append((group, kept, sums))
     d.remaining -= group
+
+
+# --- rows of a range ---------------------------------------------------------------------------------------
+
+
+def find_order(d: Derivation, group: frozenset[int], kept: Kept, matches: Sequence[Match]) -> Range | None:
+    """The range that conditions at hand put the rows of a group in, where the state is worth being kept in that order.
+
+    Unlike `find_range`, it need not say all that the conditions say: they are tested for the rows of the range.
+    """
+    if not d.states.ordered or kept.is_single(kept.column(m.name) for m in matches):
+        return None
+    if any(m.null_safe for m in matches):
+        return None
+    available = frozenset(n for n in d.a.columns if d.available(n)) | frozenset(d.bound)
+    found: Range | None = None
+    for c in d.pending:
+        own = frozenset(h for h in d.a.homes(c) if h is not None) & group
+        sides = find_comparison(d.a, c, own) if len(own) == 1 else None
+        if (
+            sides is None
+            or not names_of(sides[2]) <= available
+            or not names_of(sides[1]) <= kept.alike.keys()
+        ):
+            continue
+        comparison, key, other = sides
+        found = found or Range(key, None, None, ())
+        bound = other, comparison in ("lt", "gt")
+        if key != found.key or comparison == "ne":
+            continue
+        if comparison in ("gt", "ge") and found.low is None:
+            found = replace(found, low=bound, conditions=(*found.conditions, c))
+        elif comparison in ("lt", "le") and found.high is None:
+            found = replace(found, high=bound, conditions=(*found.conditions, c))
+    if found is None or not found.conditions:
+        return None
+    (j,) = frozenset(h for h in d.a.homes(found.key) if h is not None)
+    return found if is_worth_rows(d, j, matches, found) else None
+
+
+def is_worth_rows(d: Derivation, j: int, matches: Sequence[Match], found: Range) -> bool:
+    """Whether order pays for rows: without an equality it does, unless it is known that other tables hardly ever ask for it."""
+    known = d.states.statistics is not None and d.a.sources[j].relation in d.states.tables
+    return (not matches and not known) or is_worth(d, j, matches, found)
+
+
+def span_of(d: Derivation, kept: Kept, found: Range) -> Span:
+    """The range as a hint of a lookup, whose columns are bound by now."""
+    names: dict[str, Term] = {n: replace(d.a.columns[n], name=kept.column(n)) for n in names_of(found.key)}
+    low = found.low and (d.local(found.low[0]), found.low[1])
+    high = found.high and (d.local(found.high[0]), found.high[1])
+    key = rewrite(replace_columns(found.key, names), without_check)
+    return Span(key, low, high, tuple(map(d.local, found.conditions)))
+
+
+def without_check(term: Term) -> Term:
+    """The number itself where a bound is checked: that of a row was checked when it was compared with others."""
+    return term.args[0] if isinstance(term, Call) and term.function == "bounded" else term

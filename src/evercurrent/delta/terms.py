@@ -35,8 +35,8 @@ def read_by(step: Step) -> tuple[Term, ...]:
             return (condition,)
         case Let(_, term):
             return (term,)
-        case Lookup(match=match):
-            return tuple(term for _, term in match)
+        case Lookup(match=match, span=span):
+            return (*(term for _, term in match), *(span.bounds() if span is not None else ()))
         case Explode(collection=collection):
             return (collection,)
         case _:

@@ -23,7 +23,7 @@ from evercurrent.delta.terms import terms_of
 from evercurrent.design.program_parts import Lineage
 from evercurrent.term.nodes import Call, Literal
 from evercurrent.term.show import show
-from evercurrent.term.walk import nodes
+from evercurrent.term.walk import columns_of, nodes
 
 STAGES = ("calculus", "events", "normal", "algebra", "optimised", "program", "source")
 
@@ -114,18 +114,24 @@ def amounts_text(program: Program, part: Lineage, unbounded: Collection[str]) ->
 def lookups_text(program: Program, rules: list[Rule]) -> str:
     """Which lookups rules make, for people."""
     one, many = 0, 0
+    ranges: list[str] = []
     for rule in rules:
         for step in rule.steps:
             if isinstance(step, Lookup):
                 names = tuple(name for name, _ in step.match)
                 indexes = program.state(step.state).indexes
+                if step.span is not None:
+                    ranges.append(", ".join(sorted({c.name for c in columns_of(step.span.key)})))
+                    continue
                 single = any(i.single and set(i.columns) == set(names) for i in indexes)
                 if step.absent or step.present or single:
                     one += 1
                 else:
                     many += 1
-    if not one and not many:
+    count = one + many + len(ranges)
+    if not count:
         return "its row is enough, without a lookup"
     said = [f"{one} of one entry"] if one else []
     said += [f"{many} of as many entries as match"] if many else []
-    return f"{one + many} lookup{'s' if one + many > 1 else ''} ({', '.join(said)})"
+    said += [f"1 of a range by {by}" for by in ranges]
+    return f"{count} lookup{'s' if count > 1 else ''} ({', '.join(said)})"

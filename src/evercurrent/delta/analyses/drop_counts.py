@@ -231,9 +231,10 @@ def _replace_columns(rule: Rule, by: Mapping[str, Column]) -> Rule:
                 return Where(term(condition))
             case Let(column, t):
                 return Let(column, term(t))
-            case Lookup(match=match, binds=binds):
+            case Lookup(match=match, binds=binds, span=span):
                 matched = tuple((n, term(t)) for n, t in match)
-                return replace(s, match=matched, binds=tuple((n, replace_column(c)) for n, c in binds))
+                bound = tuple((n, replace_column(c)) for n, c in binds)
+                return replace(s, match=matched, binds=bound, span=span and span.rewrite(term))
             case Explode(collection=collection):
                 return replace(s, collection=term(collection))
 

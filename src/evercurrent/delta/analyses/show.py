@@ -30,6 +30,7 @@ from evercurrent.delta.program import (
     Ranked,
     Relation,
     Rule,
+    Span,
     State,
     Step,
     Where,
@@ -220,7 +221,7 @@ def step(s: Step, names: Mapping[str, str], labels: Labels) -> str:
             return f"let {column.name} = {show_readable(value, names)}"
         case Explode(collection, elements):
             return f"explode {show_readable(collection, names)} as ({header(elements)})"
-        case Lookup(name, match, binds):
+        case Lookup(name, match, binds, span=span):
             by = (
                 " and ".join(pair(labels.value(name, c), t, c in s.null_safe, names) for c, t in match)
                 or "nothing"
@@ -231,9 +232,17 @@ def step(s: Step, names: Mapping[str, str], labels: Labels) -> str:
                 f"{verb} {labels.of(name)} where {by}"
                 + (f" as ({seen})" if binds else "")
                 + (" or NULLs" if s.outer else "")
+                + ("" if span is None else range_text(span, names))
             )
         case _:
             assert_never(s)
+
+
+def range_text(span: Span, names: Mapping[str, str]) -> str:
+    """The range of a lookup, and by which value it is read."""
+    low, high = (bound and show_readable(bound[0], names) for bound in (span.low, span.high))
+    bounds = (f" from {low}" if low else "") + (f" to {high}" if high else "")
+    return f", in order of {show_readable(span.key, names)}{bounds}"
 
 
 def pair(column: str, value: Term, null_safe: bool, names: Mapping[str, str]) -> str:

@@ -40,6 +40,9 @@ from evercurrent.term.walk import columns_of
 States = Mapping[str, ColumnState]
 Run = Callable[[Batch, States], Batch]
 
+MOST_PAIRS = 5_000_000
+"""Pairs of a row and an entry that a range of few is sought among; of more, rows are read in order instead."""
+
 
 @dataclass(slots=True)
 class Rows:
@@ -152,6 +155,8 @@ def _look_up(step: Lookup, later: frozenset[str], state: State, pools: Pools) ->
 
     def run(batch: Batch, states: States) -> Batch:
         target = states[step.state]
+        if step.span is not None and not names and batch.size * len(target.weights) > MOST_PAIRS:
+            raise Unfit("a join by a range alone, which rows read in order")
         vectors = [clear_nulls(f(batch)) for f in keys]
         asked = _without_nulls([vectors[i] for i in strict])
         for i, f in equal:

@@ -357,6 +357,7 @@ class Core:
         for groups in self.groups.values():
             groups.refill()
         for storage in self.storages.values():
+            storage.put_in_order()
             if any(a.kind == "aggregate" for a in storage.layout.state.accumulators):
                 for _, cell in storage.entries():
                     for member in cell:

@@ -33,7 +33,7 @@ from evercurrent.delta.program import (
     Rule,
     Windowed,
 )
-from evercurrent.engine.live.changes import find_fixed_columns
+from evercurrent.engine.live.changes import find_fixed_columns, write_rows
 from evercurrent.engine.live.keyed import is_small, write_finalizer
 from evercurrent.engine.live.keyed_stages import write_changes_of_keys, write_sift
 from evercurrent.engine.live.layout import Layout, Storage
@@ -46,7 +46,7 @@ from evercurrent.engine.live.plan import (
     plan_for,
     reachable,
 )
-from evercurrent.engine.live.rules import Place, Sink, write_rules
+from evercurrent.engine.live.rules import Place, Sink
 from evercurrent.engine.live.runtime.deltas import deletions_first, gather
 from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint, LoopRules, empty
 from evercurrent.engine.live.runtime.ordered import Groups
@@ -296,8 +296,8 @@ class Emitter:
         w = Writer()
         w.line(f"# {remark(self.labels.of(name))}: its delta, row by row")
         place = self.place(w, self.targets(plan, journal, fast=fast), Locals())
-        with w.block(f"def run_{self.numbers[name]}(rows):"), w.block("for r, w in rows:"):
-            write_rules(place, in_turn(tuple(rules)), "r", "w")
+        with w.block(f"def run_{self.numbers[name]}(rows):"):
+            write_rows(place, in_turn(tuple(rules)))
         w.line()
         return w.text()
 

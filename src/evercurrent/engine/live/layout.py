@@ -18,6 +18,7 @@ is one, not a 1-tuple); the columns that are not in the key are the path's *rest
     flat     key -> payload                            the key is all columns
     single   key -> (rest, payload)                    at most one entry has the key
     bucket   key -> (rest, payload) or {rest: payload} one entry inline, a dictionary from two on
+    ordered  key -> the entries in the order of a term the key is what a lookup by a range matches (`runtime.ordered_entries`)
 
 The home path holds every entry and finds one by all its columns; the other paths are updated when entries are inserted and deleted.
 """
@@ -29,25 +30,31 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from evercurrent.data.types import contains_float
+from evercurrent.delta.blocks import replace_columns
 from evercurrent.delta.program import WEIGHT, Accumulator, Finalize, Keyed, Lookup, Program, Rule, State
 from evercurrent.engine.live.runtime.index import put
-from evercurrent.term.nodes import Column
+from evercurrent.engine.live.runtime.ordered_entries import OrderedEntries, entries_in_order
+from evercurrent.term.nodes import Column, Term
 from evercurrent.term.walk import columns_of
 
 if TYPE_CHECKING:
     from evercurrent.engine.live.borrowed_states import Loan
 
-Kind = Literal["flat", "single", "bucket"]
+Kind = Literal["flat", "single", "bucket", "ordered"]
 Payload = Literal["true", "count", "value", "tuple", "sums", "cell"]
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """One dictionary: positions of its key in columns and dependents together, and of its rest in the columns."""
+    """One dictionary: positions of its key in columns and dependents together, and of its rest in the columns.
+
+    Under an `order`, a term over both, the entries of each key are read by ranges.
+    """
 
     key: tuple[int, ...]
     rest: tuple[int, ...]
     kind: Kind
+    order: Term | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +91,15 @@ class Layout:
         """The path that is looked up by these fields; the home path if all columns are among them, or none is given."""
         positions = tuple(sorted(self.position(n) for n in names))
         for p in self.paths:
-            if p.key == positions:
+            if p.key == positions and p.order is None:
                 return p
         assert not positions or self.covers(positions), (self.state.name, names)
         return self.home
+
+    def path_in_order(self, names: Iterable[str], order: Term) -> Path:
+        """The path that is looked up by these fields and a range of a term."""
+        positions, own = tuple(sorted(self.position(n) for n in names)), own_order(self.state, order)
+        return next(p for p in self.others if p.key == positions and p.order == own)
 
     def covers(self, positions: Iterable[int]) -> bool:
         """Whether all columns are among the fields at these positions: at most one entry has them."""
@@ -111,22 +123,34 @@ def float_column(columns: Sequence[Column]) -> bool:
 def lay_out(program: Program) -> dict[str, Layout]:
     """The layout of every state of a program."""
     looked_up: dict[str, dict[tuple[int, ...], bool]] = {s.name: {} for s in program.states}
+    ordered: dict[str, dict[tuple[tuple[int, ...], Term], None]] = {s.name: {} for s in program.states}
     states = {s.name: s for s in program.states}
     for state in program.states:
         for index in state.indexes:
             _want(looked_up, state, index.columns, index.single)
     for rule in rules_of(program):
         for step in rule.steps:
-            if isinstance(step, Lookup):
+            if isinstance(step, Lookup) and step.span is not None:
+                key = tuple(sorted(_positions(states[step.state])[name] for name, _ in step.match))
+                ordered[step.state][key, own_order(states[step.state], step.span.key)] = None
+            elif isinstance(step, Lookup):
                 _want(looked_up, states[step.state], [name for name, _ in step.match], False)
     keyed = {
         r.state: r for r in sorted(_list_keyed(program), key=_is_scalar)
     }  # of several readers a scalar one counts
     weighed = _find_weighed(program)
     return {
-        s.name: replace(_choose(s, looked_up[s.name], keyed.get(s.name)), weighed=s.name in weighed)
+        s.name: replace(
+            _choose(s, looked_up[s.name], keyed.get(s.name), sorted(ordered[s.name], key=repr)),
+            weighed=s.name in weighed,
+        )
         for s in program.states
     }
+
+
+def own_order(state: State, order: Term) -> Term:
+    """The term over the columns of the state as they are: rules may know more of them."""
+    return replace_columns(order, {c.name: c for c in (*state.columns, *state.dependents)})
 
 
 def _find_weighed(program: Program) -> set[str]:
@@ -166,14 +190,23 @@ def rules_of(program: Program) -> Iterator[Rule]:
 def _want(
     wanted: dict[str, dict[tuple[int, ...], bool]], state: State, names: Sequence[str], single: bool
 ) -> None:
-    positions = {c.name: i for i, c in enumerate((*state.columns, *state.dependents))}
-    key = tuple(sorted(positions[n] for n in names))
+    key = tuple(sorted(_positions(state)[n] for n in names))
     if key and not set(range(len(state.columns))) <= set(key):
         wanted[state.name][key] = wanted[state.name].get(key, False) or single
 
 
-def _choose(state: State, wanted: dict[tuple[int, ...], bool], keyed: Keyed | None) -> Layout:
+def _positions(state: State) -> dict[str, int]:
+    return {c.name: i for i, c in enumerate((*state.columns, *state.dependents))}
+
+
+def _choose(
+    state: State,
+    wanted: dict[tuple[int, ...], bool],
+    keyed: Keyed | None,
+    ordered: Sequence[tuple[tuple[int, ...], Term]],
+) -> Layout:
     every = tuple(range(len(state.columns)))
+    ranges = [Path(key, tuple(i for i in every if i not in key), "ordered", order) for key, order in ordered]
 
     def path(key: tuple[int, ...], single: bool) -> Path:
         return Path(key, tuple(i for i in every if i not in key), "single" if single else "bucket")
@@ -185,13 +218,18 @@ def _choose(state: State, wanted: dict[tuple[int, ...], bool], keyed: Keyed | No
     # A group's functions read entries by all columns: they want one flat dictionary. Otherwise entries live in an index,
     # without a second dictionary, if there is one that finds them by their columns.
     homes = [p for p in paths if p.key[-1] < len(every)]
-    if payload == "cell" and keyed is None and len(paths) == len(homes[:1]) and _only_sums(state):
-        payload = "sums"
-    if homes and keyed is None:
-        return Layout(state, payload, homes[0], tuple(p for p in paths if p != homes[0]), False)
-    if payload == "count" and (paths or scalar):
+    home = homes[0] if homes and keyed is None else flat
+    if payload == "count" and (ranges or scalar or (paths and home is flat)):
         payload = "cell"  # shared by all paths, so that a change of weight touches one dictionary
-    return Layout(state, payload, flat, tuple(paths), scalar)
+    elif (
+        payload == "cell"
+        and keyed is None
+        and [home] == (paths or [flat])
+        and not ranges
+        and _only_sums(state)
+    ):
+        payload = "sums"
+    return Layout(state, payload, home, (*(p for p in paths if p != home), *ranges), scalar)
 
 
 def _only_sums(state: State) -> bool:
@@ -222,7 +260,9 @@ class Storage:
     def __init__(self, layout: Layout, loan: Loan | None = None) -> None:
         self.layout = layout
         self.loan = loan
-        self.paths: list[dict[Any, Any]] = [{} for _ in layout.paths] if loan is None else [loan]
+        self.paths: list[dict[Any, Any]] = (
+            [make_table(layout, p) for p in layout.paths] if loan is None else [loan]
+        )
 
     def entries(self) -> Iterator[tuple[tuple[Any, ...], Any]]:
         """Every entry: its columns and its payload."""
@@ -287,6 +327,8 @@ class Storage:
                 table[key] = payload
             elif path.kind == "single":
                 table[key] = (rest_of(path, fields), payload)
+            elif isinstance(table, OrderedEntries):
+                table.put(key, table.value_of(fields), rest_of(path, fields), payload)
             else:
                 put(table, key, rest_of(path, fields), payload)
 
@@ -313,6 +355,8 @@ class Storage:
         first = 0 if self.layout.state.unique else 1
         fields = [*columns, *parts[first : first + len(self.layout.state.dependents)]]
         for path, table in zip(self.layout.paths, self.paths, strict=True):
+            if isinstance(table, OrderedEntries):
+                continue
             table.clear()
             keys = lists_of(fields, path.key, size)
             if path.kind == "flat":
@@ -323,12 +367,29 @@ class Storage:
             else:
                 for key, rest, payload in zip(keys, lists_of(fields, path.rest, size), payloads, strict=True):
                     put(table, key, rest, payload)
+        self.put_in_order()
+
+    def put_in_order(self) -> None:
+        """Rebuilds what is kept in order from the entries."""
+        first = 0 if self.layout.state.unique else 1
+        for path, table in zip(self.layout.paths, self.paths, strict=False):
+            if isinstance(table, OrderedEntries):
+                rows = (
+                    (columns + tuple(self.parts(p)[first : first + len(self.layout.state.dependents)]), p)
+                    for columns, p in self.entries()
+                )
+                table.load((key_of(path, r), table.value_of(r), rest_of(path, r), p) for r, p in rows)
 
     def weight(self, payload: Any) -> int:
         if self.layout.state.unique:
             return 1
         weight: int = payload if self.layout.payload == "count" else payload[0]
         return weight
+
+
+def make_table(layout: Layout, path: Path) -> dict[Any, Any]:
+    """The dictionary of a path, without entries."""
+    return {} if path.order is None else entries_in_order(layout.fields, path.order)
 
 
 def key_of(path: Path, row: Sequence[Any]) -> Any:

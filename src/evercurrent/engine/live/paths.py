@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evercurrent.delta.factor import scale_of
 from evercurrent.delta.program import Finalize, Keyed
+from evercurrent.delta.ranges import is_exact
 from evercurrent.engine.live.borrowed_states import Loan
 from evercurrent.engine.live.keyed import Give, find_failing, is_small, write_output
 from evercurrent.engine.live.layout import Layout, Path
@@ -21,6 +23,7 @@ from evercurrent.engine.live.runtime import index
 from evercurrent.engine.live.scope import Scope
 from evercurrent.term.emit.scope import key_of, tuple_of
 from evercurrent.term.emit.writer import Namespace
+from evercurrent.term.nodes import Cast, Column, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +165,12 @@ class Paths:
     # --- any path ------------------------------------------------------------------------------------------
 
     def put(self, name: str, path: Path, payload: str) -> None:
-        self.journal_path(name, path)
         key, rest = self.split(path)
+        if path.order is not None:
+            return self.w.line(
+                f"{name}.put({key}, {self._value(name, path.order)}, {rest}, {payload}{self._record})"
+            )
+        self.journal_path(name, path)
         if path.kind == "single":
             self.w.line(f"{name}[{key}] = ({rest}, {payload})")
         else:
@@ -187,12 +194,29 @@ class Paths:
             self.w.line(f"{name}[{key}] = ({rest}, {payload})")
 
     def drop(self, name: str, path: Path) -> None:
-        self.journal_path(name, path)
         key, rest = self.split(path)
+        if path.order is not None:
+            return self.w.line(f"{name}.drop({key}, {self._value(name, path.order)}, {rest}{self._record})")
+        self.journal_path(name, path)
         if path.kind == "single":
             self.w.line(f"{name}.pop({key}, None)")
         else:
             self.w.line(f"drop({name}, {key}, {rest})")
+
+    @property
+    def _record(self) -> str:
+        return ", J" if self.target.journal else ""
+
+    def _value(self, name: str, order: Term) -> str:
+        """The source of the value by which an entry stands in order."""
+        fields = [*self.columns, *self.dependents]
+        if isinstance(order, Column):
+            return fields[self.layout.position(order.name)]
+        match order:
+            case Cast(Column(column, nullable=False) as of, type) if is_exact(of.type) and is_exact(type):
+                factor = 10 ** (scale_of(type) - scale_of(of.type))
+                return f"{fields[self.layout.position(column)]} * {factor}"
+        return f"{name}.value_of({tuple_of(fields)})"
 
     def put_others(self, payload: str) -> None:
         for name, path in zip(self.target.names[1:], self.layout.others, strict=True):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from evercurrent.data.exact import value as exact_value
 from evercurrent.data.types import Float
-from evercurrent.delta.program import WEIGHT, Lookup
+from evercurrent.delta.program import WEIGHT, Lookup, Span
 from evercurrent.engine.live.layout import Layout, Path, float_column
 from evercurrent.engine.live.scope import Scope
 from evercurrent.term.emit.scope import key_of
@@ -56,20 +56,38 @@ def read(entry: Entry, name: str, namespace: Namespace) -> str:
     return source
 
 
-def enter(scope: Scope, layout: Layout, names: Sequence[str], step: Lookup, namespace: Namespace) -> None:
-    """Open the blocks of a lookup; `names` are the identifiers of the layout's dictionaries."""
-    _Reader(scope, layout, names, step, namespace).enter()
+def enter(
+    scope: Scope,
+    layout: Layout,
+    names: Sequence[str],
+    step: Lookup,
+    namespace: Namespace,
+    before: Span | None = None,
+) -> None:
+    """Open the blocks of a lookup; `names` are the identifiers of the layout's dictionaries.
+
+    With the span of `before`, the entries that lie either in it or in the lookup's own.
+    """
+    _Reader(scope, layout, names, step, namespace, before).enter()
 
 
 class _Reader:
     """One lookup being written."""
 
     def __init__(
-        self, scope: Scope, layout: Layout, names: Sequence[str], step: Lookup, namespace: Namespace
+        self,
+        scope: Scope,
+        layout: Layout,
+        names: Sequence[str],
+        step: Lookup,
+        namespace: Namespace,
+        before: Span | None,
     ) -> None:
         self.scope, self.layout, self.step, self.namespace = scope, layout, step, namespace
+        self.before = before
         self.w = scope.writer
-        self.path = layout.path(name for name, _ in step.match)
+        by, span = [name for name, _ in step.match], step.span
+        self.path = layout.path(by) if span is None else layout.path_in_order(by, span.key)
         self.name = names[layout.paths.index(self.path)]
         self.wanted = {name for name, _ in step.binds}
         self.guards: list[str] = []
@@ -166,6 +184,8 @@ class _Reader:
 
     def _find(self) -> Entry:
         w, scope, path, layout = self.w, self.scope, self.path, self.layout
+        if self.step.span is not None:
+            return self._range(self.step.span)
         if not self.sources and layout.state.columns:
             return self._every()
         if self._complete:
@@ -188,6 +208,31 @@ class _Reader:
         else:
             w.open(f"for {rest}, {payload} in {held}.items() if type({held}) is dict else ({held},):")
         return Entry(layout, {**self.sources, **_rest_columns(path, rest)}, payload)
+
+    def _range(self, span: Span) -> Entry:
+        """The entries in a range, or those that only one of two ranges has."""
+        w, scope = self.w, self.scope
+        key = self._key()
+        w.open(f"if {key} in {self.name}:")  # with nothing to compare, a bound is not computed: it might fail
+        ranges = [self._bounds(s) for s in (self.before, span) if s is not None]
+        rest, payload = scope.fresh(), scope.fresh()
+        how = "between" if self.before is None else "difference"
+        w.open(f"for {rest}, {payload} in {self.name}.{how}({', '.join([key, *ranges])}):")
+        return Entry(self.layout, {**self.sources, **_rest_columns(self.path, rest)}, payload)
+
+    def _bounds(self, span: Span) -> str:
+        """A range as two cuts (see `runtime.ordered_entries`); None if a bound is NULL."""
+        cuts, unknown = [], []
+        for bound, behind in ((span.low, True), (span.high, False)):
+            if bound is None:
+                cuts.append("None")
+                continue
+            source = self.scope.atom(self.scope.value(bound[0]))
+            cuts.append(f"({source}, {1 if bound[1] is behind else 0})")
+            if nullable(bound[0]):
+                unknown.append(f"{source} is None")
+        made = f"({', '.join(cuts)})"
+        return f"None if {' or '.join(unknown)} else {made}" if unknown else made
 
     def _every(self) -> Entry:
         """Nothing is given: all entries."""

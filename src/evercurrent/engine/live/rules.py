@@ -14,7 +14,7 @@ from typing import assert_never
 
 from evercurrent.data.types import Array, Collection, Map
 from evercurrent.delta.analyses.labels import Labels
-from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule, Step, Where
+from evercurrent.delta.program import WEIGHT, Amount, Explode, Let, Lookup, Rule, Span, Step, Where
 from evercurrent.delta.terms import terms_of
 from evercurrent.engine.live.borrowed_lookups import borrow
 from evercurrent.engine.live.borrowed_states import KEY
@@ -87,7 +87,7 @@ def write_rules(
     own = [(rule, sign if known is None else 0) for rule, sign in turn if known is None or sign * known >= 0]
     layouts = {name: target.layout for name, target in place.states.items()}
     chains = [_chain(rule, sign, layouts) for rule, sign in own]
-    forest = Branch(inside=share(chains, [n for n, target in place.targets.items() if _sums(target)]))
+    forest = Branch(inside=share(chains, [n for n, target in place.targets.items() if adds_up(target)]))
     scope = Scope(place.writer, place.namespace, place.fresh, forest.terms())
     for i in range(max((len(c.rule.binds) for c in chains), default=0)):
         if given is None:
@@ -101,7 +101,7 @@ def write_rules(
     _write_branch(place, scope, forest, row, weight)
 
 
-def _sums(target: Target | Sink) -> bool:
+def adds_up(target: Target | Sink) -> bool:
     """Whether additions are but weights that add up, so that their order does not matter."""
     if isinstance(target, Sink):
         return not target.listed and target.single is None
@@ -160,8 +160,11 @@ def write_target(place: Place, scope: Scope, rule: Rule, row: str | None) -> Non
         place.writer.line("pass")  # every sum adds zero, and nobody reads the weight
 
 
-def open_step(place: Place, scope: Scope, step: Step) -> None:
-    """Open the blocks of a step; where they would nest too deeply, the rest is a function of its own."""
+def open_step(place: Place, scope: Scope, step: Step, before: Span | None = None) -> None:
+    """Open the blocks of a step; where they would nest too deeply, the rest is a function of its own.
+
+    With `before`, a lookup reads what lies either in that range or in its own.
+    """
     w = place.writer
     if w.crowded:
         w.cut(place.namespace.number("rest"))
@@ -177,7 +180,7 @@ def open_step(place: Place, scope: Scope, step: Step) -> None:
             if state.loan is not None:
                 borrow(scope, state.layout, state.loan, step, place.namespace)
             else:
-                enter(scope, state.layout, state.names, step, place.namespace)
+                enter(scope, state.layout, state.names, step, place.namespace, before)
         case Explode():
             _explode(scope, step, place.namespace)
         case _:

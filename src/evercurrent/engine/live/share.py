@@ -138,10 +138,10 @@ def positional(rule: Rule) -> Rule:
             case Let(column, term):
                 meaning = local(term)
                 steps.append(Let(rename(column, f"\x00{k}."), meaning))
-            case Lookup(match=match, binds=bound):
+            case Lookup(match=match, binds=bound, span=span):
                 matched = tuple((name, local(term)) for name, term in match)
                 read = tuple((name, rename(c, f"\x00{k}.{name}")) for name, c in bound)
-                steps.append(replace(step, match=matched, binds=read))
+                steps.append(replace(step, match=matched, binds=read, span=span and span.rewrite(local)))
             case Explode(collection=collection, elements=elements):
                 inner = local(collection)
                 named = tuple(rename(c, f"\x00{k}.{i}") for i, c in enumerate(elements))

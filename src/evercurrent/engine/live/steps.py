@@ -54,11 +54,18 @@ def fans_out(rule: Rule, layouts: Mapping[str, Layout]) -> bool:
     return any(step_fans_out(step, layouts) for step in rule.steps)
 
 
+def reads_range(rule: Rule) -> bool:
+    """Whether a rule looks up the entries of a range."""
+    return any(isinstance(step, Lookup) and step.span is not None for step in rule.steps)
+
+
 def step_fans_out(step: Step, layouts: Mapping[str, Layout]) -> bool:
     if isinstance(step, Explode):
         return True
     if not isinstance(step, Lookup) or step.present or step.absent or step.outer:
         return False
+    if step.span is not None:
+        return True
     layout = layouts[step.state]
     path = layout.path(name for name, _ in step.match)
     complete = layout.covers(layout.position(name) for name, _ in step.match)

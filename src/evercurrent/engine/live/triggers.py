@@ -24,7 +24,7 @@ from evercurrent.engine.live.paths import Split
 from evercurrent.engine.live.plan import Plan, ends_in_states, plan_for, reachable
 from evercurrent.engine.live.reads import same
 from evercurrent.engine.live.rules import Given, Place, wants_row, write_rules
-from evercurrent.engine.live.steps import constant_count, fans_out
+from evercurrent.engine.live.steps import constant_count, fans_out, reads_range
 from evercurrent.term.emit.scope import Locals, tuple_of
 from evercurrent.term.emit.writer import Writer, remark
 
@@ -137,11 +137,16 @@ class Triggers:
     def _single(
         self, moved: list[Relation], own: Sequence[Rule], rules: list[Rule], sign: int
     ) -> dict[str, str]:
-        """Relations of which the row changes one row or one entry at most, and the local's name for each."""
+        """Relations of which the row changes one row or one entry at most, and the local's name for each.
+
+        Not those whose old and new row are the bounds of ranges: their stages look at both rows at once.
+        """
         layouts = self.emitter.layouts()
         found: dict[str, str] = {}
         for r in moved:
-            if isinstance(r, Fixpoint | Input):
+            if isinstance(r, Fixpoint | Input) or any(
+                rule.on == r.name and reads_range(rule) for rule in rules
+            ):
                 continue
             into = r.state if isinstance(r, Keyed) else r.name
             writers = [rule for rule in rules if rule.into == into]

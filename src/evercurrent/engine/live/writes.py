@@ -105,7 +105,7 @@ class Addition:
     def _read_dependents(self) -> list[str]:
         """The sources of the dependents, before any branch; as locals if indexes need them too."""
         sources = self.scope.values(self.rule.dependents)
-        if any(i >= len(self.columns) for p in self.layout.others for i in p.key):
+        if any(p.order is not None or p.key[-1] >= len(self.columns) for p in self.layout.others):
             sources = [self.scope.atom(s) for s in sources]
         self.paths.dependents = sources
         return sources

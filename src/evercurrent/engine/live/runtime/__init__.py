@@ -12,6 +12,7 @@ journal     the record of old values that undoes a transaction
 magnitudes  the greatest magnitudes of bounded factors
 moments     variance and its kin from exact power sums
 ordered     groups of rows in order, for top-k
+ordered_entries  entries of a state in the order of a value, read by ranges
 ordered_sums  sums over a range of an ordered key
 sequences   all rows of a group in order
 sorting     sorted sequences

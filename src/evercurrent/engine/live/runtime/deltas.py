@@ -22,6 +22,29 @@ def deletions_first(delta: Mapping[Any, int]) -> list[tuple[Any, int]]:
     return items
 
 
+def pair_rows(
+    rows: list[tuple[Row, int]], fixed: tuple[int, ...]
+) -> tuple[list[tuple[Row, Row]], list[tuple[Row, int]]]:
+    """Returns pairs of a deleted and an inserted row that agree in these positions, and the rows without a partner.
+
+    >>> pair_rows([((1, 10), -1), ((2, 10), -1), ((1, 12), 1)], (0,))
+    ([((1, 10), (1, 12))], [((2, 10), -1)])
+    """
+    if len(rows) < 2 or rows[0][1] > 0 or rows[-1][1] < 0:
+        return [], rows
+    deleted: dict[Any, list[Row]] = {}
+    for row, weight in rows:
+        if weight == -1:
+            deleted.setdefault(tuple([row[i] for i in fixed]), []).append(row)
+    pairs, others = [], [item for item in rows if item[1] < -1]
+    for row, weight in rows:
+        if weight == 1 and (partners := deleted.get(tuple([row[i] for i in fixed]))):
+            pairs.append((partners.pop(), row))
+        elif weight > 0:
+            others.append((row, weight))
+    return pairs, [*((row, -1) for those in deleted.values() for row in those), *others]
+
+
 def _is_positive(item: tuple[Any, int]) -> bool:
     return item[1] > 0
 
