@@ -173,25 +173,28 @@ class Paths:
         self.journal_path(name, path)
         if path.kind == "single":
             self.w.line(f"{name}[{key}] = ({rest}, {payload})")
-        else:
-            self._put_in_bucket(name, key, rest, payload, "put")
+            return
+        key = self.scope.atom(key)
+        held = self.scope.assign(f"{name}.get({key})")
+        with self.w.block(f"if {held} is None:"):
+            self.w.line(f"{name}[{key}] = ({rest}, {payload})")
+        with self.w.block(f"elif type({held}) is dict:"):
+            self.w.line(f"{held}[{rest}] = {payload}")
+        with self.w.block("else:"):
+            self.w.line(f"put({name}, {key}, {rest}, {payload})")
 
     def bump(self, name: str, path: Path, count: str) -> None:
-        """Adds to the weight, where that is the payload."""
+        """Adds to the weight, where that is the payload; mostly an entry is the first in its bucket."""
         self.journal_path(name, path)
         key, rest = self.split(path)
-        if count.isdigit():
-            self._put_in_bucket(name, key, rest, count, "bump")
-        else:
+        if not count.isdigit():
             self.w.line(f"bump({name}, {key}, {rest}, {count})")
-
-    def _put_in_bucket(self, name: str, key: str, rest: str, payload: str, function: str) -> None:
-        """Mostly an entry is the first in its bucket: then no function is called."""
+            return
         key = self.scope.atom(key)
         with self.w.block(f"if {key} in {name}:"):
-            self.w.line(f"{function}({name}, {key}, {rest}, {payload})")
+            self.w.line(f"bump({name}, {key}, {rest}, {count})")
         with self.w.block("else:"):
-            self.w.line(f"{name}[{key}] = ({rest}, {payload})")
+            self.w.line(f"{name}[{key}] = ({rest}, {count})")
 
     def drop(self, name: str, path: Path) -> None:
         key, rest = self.split(path)

@@ -153,7 +153,7 @@ class Addition:
                 payload = dependents[0]
             case _:
                 payload = tuple_of(dependents)
-        if self._columns_again() or self.target.touches:
+        if self.target.touches:
             self._touch(self.scope.assign(f"{name}.get({key})"))
         if self.target.journal:
             w.line(f"journal(({name}, {key}, {name}.get({key})))")
