@@ -15,12 +15,13 @@ memory            about how many bytes dictionaries take
 paths             what a rule adds to, with its indexes and sorted groups, as source
 plan              which parts of a program have to run, given the watched relations
 reads             looking a state up, as source
+row_pairs         the rules for the rows of a delta
 rules             a rule as nested ifs and fors, in the order of its steps
 runtime           what generated code calls
 scope             the names in scope while a rule of the live engine is written
 share             rules with equal first steps share them
 steps             properties of rules that are known before they are written
-storages          storages that are new
+storages          the dictionaries of states
 triggers          the fast triggers as Python source
 variant           the compiled functions for one set of watched relations
 writes            adding to a state, as source

@@ -15,21 +15,20 @@ then put back. So, for each rule:
 Correct because a rule is linear in the row, and no rule here looks up what another one updates: their order does not matter. An
 entry in both ranges or in neither adds what it takes away. So a threshold that rises from 10 to 12 visits the rows between.
 
-The same holds for any deleted and inserted row of a delta that agree in all but the bounds of a range (`write_rows`).
+The same holds for any deleted and inserted row of a delta that agree in all but the bounds of a range (see `row_pairs`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from evercurrent.delta.program import WEIGHT, Finalize, Keyed, Lookup, Rule, Span, Step, Where
+from evercurrent.delta.program import WEIGHT, Finalize, Keyed, Lookup, Rule, Step, Where
 from evercurrent.delta.terms import list_bound, read_by, terms_of
 from evercurrent.engine.live.amounts import write_addition, write_amounts
 from evercurrent.engine.live.paths import Target
-from evercurrent.engine.live.rules import Place, Sink, adds_up, open_step, write_rules, write_target
+from evercurrent.engine.live.rules import Place, Sink, adds_up, open_step, write_target
 from evercurrent.engine.live.runtime import index
-from evercurrent.engine.live.runtime.deltas import pair_rows
 from evercurrent.engine.live.scope import Scope
 from evercurrent.engine.live.share import position, positional
 from evercurrent.engine.live.steps import schedule_steps
@@ -102,7 +101,7 @@ def find_changes(
         if any(isinstance(s, Lookup) and s.state in written for s in rule.steps):
             return None
         own = positional(replace(rule, steps=tuple(schedule_steps(rule, layouts))))
-        change = Change(own, _find_varying(own, fixed))
+        change = Change(own, find_varying(own, fixed))
         if change.cancels:
             continue
         if sign:
@@ -118,7 +117,8 @@ def find_fixed_columns(relation: Keyed, key: Sequence[Column]) -> set[int]:
     return {i for i, t in enumerate(relation.function.outputs) if isinstance(t, Column) and t.name in names}
 
 
-def _find_varying(rule: Rule, fixed: Collection[int]) -> frozenset[str]:
+def find_varying(rule: Rule, fixed: Collection[int]) -> frozenset[str]:
+    """The columns that may differ between two rows that agree at the positions `fixed`."""
     names = {position(i) for i in range(len(rule.binds)) if i not in fixed}
     for step in rule.steps:
         if any(c.name in names for t in _decisive(step) for c in columns_of(t)):
@@ -129,6 +129,14 @@ def _find_varying(rule: Rule, fixed: Collection[int]) -> frozenset[str]:
 def _decisive(step: Step) -> tuple[Term, ...]:
     """The terms on which it depends what a step binds. The bounds of a range only say which entries are read."""
     return tuple(t for _, t in step.match) if isinstance(step, Lookup) else read_by(step)
+
+
+def takes_any_order(place: Place, rule: Rule) -> bool:
+    """Whether what the rule adds may come in any order: an inserted row before a deleted one (law L10)."""
+    target = place.targets[rule.into]
+    if isinstance(target, Sink):
+        return adds_up(target)
+    return not target.layout.state.unique and not target.layout.state.dependents
 
 
 # --- writing -----------------------------------------------------------------------------------------------
@@ -144,7 +152,7 @@ def write_changes(
     """
     for change in changes:
         depth = place.writer.depth
-        if change.switches and (change.moving is None or _takes_any_order(place, change.rule)):
+        if change.switches and (change.moving is None or takes_any_order(place, change.rule)):
             _switch(place, change, old, new)
         elif _overwrites(place, change):
             scope = _scope(place, change.rule, list(terms_of(change.rule)))
@@ -339,78 +347,3 @@ def _twice(place: Place, change: Change, old: Sequence[str], new: Sequence[str])
             open_step(place, own, step)
         write_target(place, own, rule, None)
         place.writer.close(depth)
-
-
-# --- pairs of rows -----------------------------------------------------------------------------------------
-
-
-def write_rows(place: Place, turn: Sequence[tuple[Rule, int]]) -> None:
-    """The rules for the rows of a delta, which are in the local `rows`.
-
-    A deleted and an inserted row that differ only in the bounds of a range are one change of the range. Rules that look up what
-    others update run row by row all together, or else each over the whole delta, one after another (law L9).
-    """
-    w = place.writer
-    written = {rule.into for rule, _ in turn}
-    entangled = any(isinstance(s, Lookup) and s.state in written for rule, _ in turn for s in rule.steps)
-    moving = [_find_moving(place, rule) for rule, _ in turn]
-    if any(sign or (entangled and _reads_target(rule)) for rule, sign in turn):
-        moving = [None] * len(turn)
-    if any(moving):
-        place.namespace.define("pair_rows", pair_rows)
-        w.line("rows = list(rows)")
-    runs: list[tuple[tuple[int, ...] | None, list[int]]] = []
-    for i, found in enumerate(moving):
-        fixed = found and found[0]
-        if runs and runs[-1][0] == fixed and not (entangled and any(moving)):
-            runs[-1][1].append(i)
-        else:
-            runs.append((fixed, [i]))
-    for fixed, those in runs:
-        rows = "rows"
-        if fixed is not None:
-            w.line(f"pairs, others = pair_rows(rows, {fixed!r})")
-            width, rows = range(max(len(turn[i][0].binds) for i in those)), "others"
-            with w.block("for o, r in pairs:"):
-                changes = [found[1] for i in those if (found := moving[i]) is not None]
-                write_changes(place, changes, [f"o[{i}]" for i in width], [f"r[{i}]" for i in width])
-        with w.block(f"for r, w in {rows}:"):
-            write_rules(place, [turn[i] for i in those], "r", "w")
-
-
-def _reads_target(rule: Rule) -> bool:
-    return any(isinstance(s, Lookup) and s.state == rule.into for s in rule.steps)
-
-
-def _find_moving(place: Place, rule: Rule) -> tuple[tuple[int, ...], Change] | None:
-    """The positions in which two rows must agree to be one change of a range of the rule, and that change."""
-    if _reads_target(rule) or not _takes_any_order(place, rule):
-        return None
-    layouts = {name: target.layout for name, target in place.states.items()}
-    own = positional(replace(rule, steps=tuple(schedule_steps(rule, layouts))))
-    for step in own.steps:
-        if isinstance(step, Lookup) and step.span is not None:
-            fixed = {c.name for t in _read_beside(own, step, step.span) for c in columns_of(t)}
-            read = {c.name for t in terms_of(own) for c in columns_of(t)}
-            width = range(len(own.binds))
-            varying = {i for i in width if position(i) in read - fixed}
-            change = Change(own, _find_varying(own, set(width) - varying))
-            if varying and change.switches and change.moving is not None:
-                return tuple(i for i in width if position(i) in fixed), change
-    return None
-
-
-def _read_beside(rule: Rule, lookup: Lookup, span: Span) -> Iterator[Term]:
-    """The terms of a rule but for the bounds of a range and the conditions that say it."""
-    tests = [s for s in rule.steps if isinstance(s, Where) and s.condition in span.tests]
-    others = (s for s in rule.steps if s is not lookup and not any(s is t for t in tests))
-    yield from terms_of(replace(rule, steps=tuple(others)))
-    yield from (t for _, t in lookup.match)
-
-
-def _takes_any_order(place: Place, rule: Rule) -> bool:
-    """Whether what the rule adds may come in any order: an inserted row before a deleted one (law L10)."""
-    target = place.targets[rule.into]
-    if isinstance(target, Sink):
-        return adds_up(target)
-    return not target.layout.state.unique and not target.layout.state.dependents

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from evercurrent.data.types import BIGINT
 from evercurrent.data.zset import Row, ZSet
 from evercurrent.delta.program import Fixpoint, Program
-from evercurrent.engine.live.layout import Storage
 from evercurrent.engine.live.memory import sparing
+from evercurrent.engine.live.storages import Storage
 
 if TYPE_CHECKING:
     from evercurrent.engine.columnar.deltas import Delta

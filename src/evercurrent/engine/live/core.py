@@ -18,14 +18,14 @@ from evercurrent.engine.live.borrowed_states import Loan
 from evercurrent.engine.live.columns import conversion, load_columns, rows_of_columns, to_storage
 from evercurrent.engine.live.emit import Emitter
 from evercurrent.engine.live.keyed import fails, is_unit
-from evercurrent.engine.live.layout import Layout, Storage, lay_out
+from evercurrent.engine.live.layout import Layout, lay_out
 from evercurrent.engine.live.plan import find_listable, plan_for, reachable
 from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint
 from evercurrent.engine.live.runtime.journal import Entry, restore, restore_columns, undo
 from evercurrent.engine.live.runtime.magnitudes import Magnitude, magnitudes
 from evercurrent.engine.live.runtime.ordered import Groups
 from evercurrent.engine.live.runtime.window_groups import WindowGroups
-from evercurrent.engine.live.storages import fresh
+from evercurrent.engine.live.storages import Storage, fresh
 from evercurrent.engine.live.triggers import Triggers
 from evercurrent.engine.live.variant import Variant
 from evercurrent.errors import stops_anywhere
@@ -357,13 +357,7 @@ class Core:
         for groups in self.groups.values():
             groups.refill()
         for storage in self.storages.values():
-            storage.put_in_order()
-            if any(a.kind == "aggregate" for a in storage.layout.state.accumulators):
-                for _, cell in storage.entries():
-                    for member in cell:
-                        rebuild = getattr(member, "rebuild", None)
-                        if rebuild is not None:
-                            rebuild()
+            storage.repair()
 
     # --- reading -------------------------------------------------------------------------------------------
 

@@ -33,10 +33,10 @@ from evercurrent.delta.program import (
     Rule,
     Windowed,
 )
-from evercurrent.engine.live.changes import find_fixed_columns, write_rows
+from evercurrent.engine.live.changes import find_fixed_columns
 from evercurrent.engine.live.keyed import is_small, write_finalizer
 from evercurrent.engine.live.keyed_stages import write_changes_of_keys, write_sift
-from evercurrent.engine.live.layout import Layout, Storage
+from evercurrent.engine.live.layout import Layout
 from evercurrent.engine.live.paths import Split, Target, Touch
 from evercurrent.engine.live.plan import (
     Plan,
@@ -46,11 +46,13 @@ from evercurrent.engine.live.plan import (
     plan_for,
     reachable,
 )
+from evercurrent.engine.live.row_pairs import write_rows
 from evercurrent.engine.live.rules import Place, Sink
 from evercurrent.engine.live.runtime.deltas import deletions_first, gather
 from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint, LoopRules, empty
 from evercurrent.engine.live.runtime.ordered import Groups
 from evercurrent.engine.live.runtime.window_groups import WindowGroups
+from evercurrent.engine.live.storages import Storage
 from evercurrent.term.emit.scope import Locals
 from evercurrent.term.emit.writer import Namespace, Writer, remark
 from evercurrent.term.function_table import NAMES

@@ -26,10 +26,10 @@ from evercurrent.engine.live.columns import (
     try_columns,
 )
 from evercurrent.engine.live.core import Core, Kept
-from evercurrent.engine.live.layout import Layout, Storage, lay_out
+from evercurrent.engine.live.layout import Layout, lay_out
 from evercurrent.engine.live.memory import storage_bytes, table_bytes
 from evercurrent.engine.live.runtime.fixpoint import LiveFixpoint
-from evercurrent.engine.live.storages import convert_storage, fresh
+from evercurrent.engine.live.storages import Storage, convert_storage, fresh
 from evercurrent.errors import InternalError, stops_anywhere
 
 Contents = Callable[[str], Iterable[tuple[Row, int]]]

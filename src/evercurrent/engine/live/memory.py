@@ -15,7 +15,7 @@ from itertools import islice
 from time import perf_counter
 from typing import Any
 
-from evercurrent.engine.live.layout import Storage
+from evercurrent.engine.live.storages import Storage
 
 SAMPLE = 64
 

@@ -18,9 +18,9 @@ from typing import Any
 from evercurrent.calculus.windows import choose_first
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Keyed, Ranked
-from evercurrent.engine.live.layout import Storage, key_of
 from evercurrent.engine.live.runtime.deltas import difference
 from evercurrent.engine.live.runtime.sorting import build_sequence, insert, position, remove
+from evercurrent.engine.live.storages import Storage, key_of
 from evercurrent.term.emit.functions import order_function, row_function
 
 Weights = dict[Row, int]

@@ -20,7 +20,6 @@ from typing import Any
 
 from evercurrent.data.zset import Row
 from evercurrent.delta.program import Keyed, Windowed
-from evercurrent.engine.live.layout import Storage
 from evercurrent.engine.live.runtime.chunks import Bound, Chunks, Item, Sort, Summary
 from evercurrent.engine.live.runtime.deltas import difference
 from evercurrent.engine.live.runtime.window_frames import (
@@ -43,6 +42,7 @@ from evercurrent.engine.live.runtime.window_ranks import (
     Span,
     constant_offset,
 )
+from evercurrent.engine.live.storages import Storage
 from evercurrent.term.emit.functions import order_function, row_function
 from evercurrent.term.evaluate import compile_term
 from evercurrent.term.nodes import Literal, Term, WindowFunction
