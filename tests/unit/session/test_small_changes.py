@@ -336,6 +336,38 @@ def test_an_update_finds_an_entry_once_and_only_where_it_is() -> None:
     assert source.count("s1.get(") == 1
 
 
+@pytest.mark.parametrize("key, kind", [("name", "flat"), ("name, g", "bucket")])
+@pytest.mark.parametrize("null", ["", " NOT NULL"])
+def test_an_update_puts_one_tuple_of_sums_in_the_place_of_another(key: str, kind: str, null: str) -> None:
+    db = ec.connect()
+    db.execute(f"""
+        CREATE TABLE a (k INT, name VARCHAR);
+        CREATE TABLE b (id INT PRIMARY KEY, k INT, g INT, x INT{null}, y DECIMAL(9,2){null});
+        CREATE VIEW v AS
+            SELECT {key}, sum(x * y) AS s, sum(y) AS y, count(*) AS n FROM a JOIN b ON a.k = b.k GROUP BY {key}
+    """)
+    table, rng = db.table("b"), random.Random(4)
+    db.table("a").insert([(i % 3, "pq"[i % 2]) for i in range(5)])
+    table.insert([(i, i % 3, i % 2, i, i) for i in range(9)])
+    values = (1, 2, 3) if null else (1, 2, None)
+    for _ in range(200):
+        row = {"k": rng.randrange(4), "g": rng.randrange(3), "x": rng.choice(values), "y": rng.choice(values)}
+        names = rng.sample(list(row), rng.randrange(1, 4))
+        if rng.random() < 0.3:
+            with pytest.raises(ZeroDivisionError), db.transaction():
+                table.update(rng.randrange(9), {name: row[name] for name in names})
+                raise ZeroDivisionError
+        table.update(rng.randrange(9), {name: row[name] for name in names})
+    assert db.verify()
+    core = db._session.maintenance.engine.core
+    (layout,) = (s.layout for s in core.storages.values() if s.layout.payload == "sums")
+    assert layout.home.kind == kind
+    change = core.update_change("b", frozenset((3, 4)))
+    assert change is not None
+    source = "".join(linecache.getlines(change.__code__.co_filename))
+    assert source.count(f"s{list(core.storages).index(layout.state.name) + 1}.get(") == 1
+
+
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_an_interrupt_at_any_line_leaves_all_or_nothing(operation: str) -> None:
     name, forth, back = OPERATIONS[operation]

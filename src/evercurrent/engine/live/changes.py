@@ -20,12 +20,12 @@ The same holds for any deleted and inserted row of a delta that agree in all but
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evercurrent.delta.program import WEIGHT, Finalize, Keyed, Lookup, Rule, Step, Where
 from evercurrent.delta.terms import list_bound, read_by, terms_of
-from evercurrent.engine.live.amounts import write_addition, write_amounts
+from evercurrent.engine.live.amounts import CELL, Added, show_entry, write_addition, write_amounts
 from evercurrent.engine.live.paths import Target
 from evercurrent.engine.live.rules import Place, Sink, adds_up, open_step, write_target
 from evercurrent.engine.live.runtime import index
@@ -226,7 +226,9 @@ def _shift(place: Place, change: Change, old: Sequence[str], new: Sequence[str])
 def _adjusts(place: Place, change: Change) -> bool:
     """Whether the entry stays and only what it sums up changes."""
     target, rule = place.targets[change.rule.into], change.rule
-    if not isinstance(target, Target) or change.steps or target.layout.payload != "cell" or target.groups:
+    if not isinstance(target, Target) or change.steps or target.groups:
+        return False
+    if target.layout.payload not in ("sums", "cell"):
         return False
     followed = any(t.function and not t.only_checked for t in target.touches)
     return not followed and not change.varies(*rule.columns, rule.count, *rule.dependents)
@@ -269,18 +271,48 @@ class Adjustment(Addition):
         if self.layout.home.kind == "flat" and len(self.columns) > 1:
             self.key = self.scope.assign(self.key)
         cell = f"{self.name}_cell" if self.layout.permanent else self._find_cell()
+        if self.layout.payload == "sums":
+            return self._replace(cell, [self._write_amounts(side, moving) for side in sides])
         self._touch(cell)
         self._remember_cell(cell)  # fails if there is none
-        slots, accumulators = self.layout.slots(), self.layout.state.accumulators
         for side in sides:
-            amounts = [
-                write_addition(
-                    side, self.namespace, slots[accumulators[i].name], accumulators[i], self.rule.amounts[i]
-                )
-                for i in moving
-            ]
-            write_amounts(self.w, amounts, cell, self.target.journal)
+            write_amounts(self.w, list(self._write_amounts(side, moving).values()), cell, self.target.journal)
         self._after(cell)
+
+    def _write_amounts(self, side: Scope, moving: Sequence[int]) -> dict[int, Added]:
+        """What one row adds, by the accumulators' places."""
+        slots, accumulators = self.layout.slots(), self.layout.state.accumulators
+        return {
+            i: write_addition(
+                side, self.namespace, slots[accumulators[i].name], accumulators[i], self.rule.amounts[i]
+            )
+            for i in moving
+        }
+
+    def _replace(self, entry: str, sides: Sequence[Mapping[int, Added]]) -> None:
+        """Another tuple takes the place of the entry."""
+        first = [f"{entry}[0]", *self._cell_dependents(entry)]  # fails if there is none
+        members = [f"{CELL}[{len(first) + i}]" for i in range(len(self.layout.state.accumulators))]
+        totals = [Added("0", "", total=member) for member in members]
+        old, new = sides
+        if all(a.where is None for side in sides for a in side.values()):
+            for i, member in enumerate(members):
+                if i in old:
+                    totals[i] = Added("0", "", total=new[i].total.replace(member, old[i].total))
+            made = [totals]
+        else:
+            made = [[side.get(i, kept) for i, kept in enumerate(totals)] for side in sides]
+        flat = self.layout.home.kind == "flat"
+        if not flat:
+            self.paths.journal_path(self.name, self.layout.home)
+        elif self.target.journal:
+            self.w.line(f"journal(({self.name}, {self.key}, {entry}))")
+        for amounts in made:
+            self.w.line(f"{entry} = {show_entry(first, amounts, entry)}")
+        if flat:
+            self.w.line(f"{self.name}[{self.key}] = {entry}")
+        else:
+            self.paths.replace_home(entry)
 
 
 def _switch(place: Place, change: Change, old: Sequence[str], new: Sequence[str]) -> None:
