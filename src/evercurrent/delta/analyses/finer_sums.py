@@ -143,7 +143,8 @@ def say_like(rule: Rule, other: Rule) -> Rule | None:
         if isinstance(a, Where) and isinstance(b, Where):
             same: Step = Where(said(a.condition))
         elif isinstance(a, Lookup) and isinstance(b, Lookup) and len(a.binds) == len(b.binds):
-            same = replace(a, match=tuple((n, said(t)) for n, t in a.match), binds=b.binds)
+            match, span = tuple((n, said(t)) for n, t in a.match), a.span and a.span.rewrite(said)
+            same = replace(a, match=match, binds=b.binds, span=span)
             if [n for n, _ in a.binds] != [n for n, _ in b.binds]:
                 return None
         else:
@@ -221,7 +222,10 @@ def is_paid(program: Program, state: State, finer: Finer, on: str, rule: Rule) -
         return False
     return all(
         any(
-            isinstance(s, Lookup) and s.state == finer.state.name and {n for n, _ in s.match} == by
+            isinstance(s, Lookup)
+            and s.state == finer.state.name
+            and {n for n, _ in s.match} == by
+            and s.span is None  # the entries of a range are fewer than those that the sums are made of
             for r in program.triggers.get(source, ())
             for s in r.steps
         )
