@@ -81,3 +81,42 @@ def test_large_deltas_read_the_finer_state_over_columns() -> None:
         db.table(name).insert(rows)
         assert db._session.maintenance.engine.core.columns is not None
         assert list(db.view("v").rows()) == list(db.query(SMALL).rows())
+
+
+def test_views_that_are_defined_and_dropped_later_bring_the_coarse_state_and_take_it_away() -> None:
+    chance = random.Random(7)
+    db = ec.connect()
+    db.execute(TABLES)
+    db.execute("CREATE TABLE other (p INT, name STRING)")
+
+    def change() -> None:
+        for name in ("part", "line", "other"):
+            key = chance.choice([1, 2, None])
+            amounts = [chance.choice([1, 3, None]) for _ in range(2)]
+            rows = [(key, *amounts)] if name == "line" else [(key, chance.choice("ab"))]
+            db.table(name).insert(rows)
+        db.execute(f"DELETE FROM {chance.choice(['part', 'line'])} WHERE p = {chance.choice([1, 2])}")
+        assert db.verify()
+
+    def coarse() -> bool:
+        states = db._session.maintenance.engine.program.states
+        return ["p"] in [
+            [c.name for c in s.columns] for s in states if s.why == "sums of line that a join looks up"
+        ]
+
+    for _ in range(5):
+        change()
+    db.execute(f"CREATE VIEW v AS {SMALL}")
+    assert not coarse()
+    for _ in range(5):
+        change()
+    db.execute(
+        "CREATE VIEW w AS SELECT name, SUM(quantity) AS q FROM other, line WHERE other.p = line.p GROUP BY name"
+    )
+    assert coarse()
+    for _ in range(5):
+        change()
+    db.execute("DROP VIEW w")
+    assert not coarse()
+    for _ in range(5):
+        change()
