@@ -36,7 +36,7 @@ from evercurrent.delta.program import (
 )
 from evercurrent.delta.terms import list_bound, terms_of
 from evercurrent.term.build import call
-from evercurrent.term.nodes import Call, Case, Column, Literal, Term
+from evercurrent.term.nodes import Call, Case, Column, Literal, Term, Variable
 from evercurrent.term.walk import columns_of, nodes, substitute
 
 
@@ -133,7 +133,7 @@ def say_like(rule: Rule, other: Rule) -> Rule | None:
     """The rule with the column names of the other one, if both do the same up to what they add."""
     if rule.on != other.on or len(rule.steps) != len(other.steps):
         return None
-    names: dict[Column, Term] = dict(zip(rule.binds, other.binds, strict=True))
+    names: dict[Column | Variable, Term] = dict(zip(rule.binds, other.binds, strict=True))
     names[rule.weight] = other.weight
 
     def said(t: Term) -> Term:
@@ -180,7 +180,7 @@ def find_meaning(
         if factor not in factors:
             return None
         factors.remove(factor)
-    fields = {
+    fields: dict[Column | Variable, Term] = {
         t: Column(c.name, c.type, c.nullable)
         for c, t in zip(
             (*other.columns, *other.dependents), (*theirs.columns, *theirs.dependents), strict=True
@@ -309,8 +309,9 @@ def read_entries(step: Lookup, finer: Finer, mark: str) -> Iterator[Step]:
             read[meaning] = column
             continue
         factors, where = meaning
-        fields = {c: Column(f"{c.name}{mark}", c.type, c.nullable) for c in list_columns(factors, where)}
-        read |= {c.name: local for c, local in fields.items()}
+        local = {c: Column(f"{c.name}{mark}", c.type, c.nullable) for c in list_columns(factors, where)}
+        read |= {c.name: there for c, there in local.items()}
+        fields: dict[Column | Variable, Term] = {c: there for c, there in local.items()}
         said = [substitute(f, fields) for f in factors]
         term: Term = call("ring_mul", weight, *said) if said else weight
         if where is not None:
