@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import compress
 from operator import not_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evercurrent.data.feeds import CHANGE_TYPE, PASSED_OVER, SIGNS
 from evercurrent.data.representation import canonical_float
@@ -178,7 +178,7 @@ def _list_texts(array: Any, length: int) -> list[Any]:
     return found
 
 
-def _list_integers(array: Any, kind: str, width: int) -> list[int]:
+def _list_integers(array: Any, kind: Literal["i", "q"], width: int) -> list[int]:
     """The integers of so many bytes in the buffer of an array, also under NULLs."""
     size, first = len(array), width * array.offset
     if not size:

@@ -142,10 +142,9 @@ class Engine:
         small = not reason and (self.strategy == "auto" or (self.strategy == "tasks" and not served))
         how = Circumstances(beginning, held, given, time.perf_counter(), rows)
         if self.strategy == "driver" or small:
-            allowed = RECURSION_ENTRIES if recursive else BATCH_ENTRIES
+            allowed, by_columns = RECURSION_ENTRIES if recursive else BATCH_ENTRIES, rows > LOOPED_ROWS
             try:
-                over_columns = served and rows > LOOPED_ROWS
-                return self.run_on_driver(program, stores, inputs, how, allowed, over_columns)
+                return self.run_on_driver(program, stores, inputs, how, allowed, served and by_columns)
             except TooLarge:
                 reason = f"the change touches more than {self.reader.describe_excess(allowed)}"
                 work = max(rows, allowed)  # what it makes shows in no input
