@@ -30,8 +30,8 @@ ABOUT = (
 
 
 NOTE = (
-    "Chains and stars of 100,000 rows are still held in columns, in which a lookup costs about a tenth of a millisecond, "
-    "whatever the fan-out; in rows they cost what they do at 10,000."
+    "Chains, stars and pairs of an inequality of 100,000 rows are still held in columns, in which a lookup costs a tenth of a "
+    "millisecond and more, whatever the fan-out; in rows they cost what they do at 10,000."
 )
 
 WARM = 150

@@ -19,7 +19,7 @@ lookups      in which order, and by which columns, the other sources of a block 
 memory       what was compiled before, for the next compilation
 naive        before, after, subtract: the evidently right derivation; an oracle
 program      the program language: the contract between the compiler and the engines
-ranges       sources that are joined by inequalities, as sums over a range
+ranges       sources that are joined by inequalities, as sums over a range or as its rows
 rederive     delete and rederive
 states       the states that rules look up
 terms        the terms that rules read and bind

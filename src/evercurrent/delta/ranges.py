@@ -10,6 +10,12 @@ each k, and in it the rows of s in the order of b (an aggregate `ordered`); `sum
     State            the different values of b under each k, with the weight and the sums at each
     Cost             a logarithm of their number for each change and each lookup
     Correct because  the conditions say that a row of s counts exactly if its b is in the range
+
+Where the rows of s are shown, the lookup has a *span*: the range that conditions at hand say, as a hint for engines that keep the
+entries of the state in that order (`engine/live/runtime/ordered_entries.py`).
+
+    r.id, s.id over r join s on s.b > r.a        on r: look up s, in order of b from r.a
+                                                 where s.b > r.a
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ Without a stage: a summary for people.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from evercurrent.data.types import Integer
 from evercurrent.delta.analyses.labels import Labels
@@ -109,6 +109,12 @@ def amounts_text(program: Program, part: Lineage, unbounded: Collection[str]) ->
         said = name.rpartition("~")[0]
         if {field.rpartition(".")[0].lower() for field in said.split(" * ")} <= inputs:
             yield f"  sums    of ({said}) row by row: a value was seen with which a product may overflow or is rounded"
+
+
+def orders_of(rules: Iterable[Rule], state: State) -> list[str]:
+    """Returns the terms in whose order the entries of a state are kept, so that rules read ranges of them."""
+    steps = (s for rule in rules for s in rule.steps if isinstance(s, Lookup) and s.state == state.name)
+    return sorted({show(step.span.key) for step in steps if step.span is not None})
 
 
 def lookups_text(program: Program, rules: list[Rule]) -> str:

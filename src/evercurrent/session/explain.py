@@ -28,6 +28,7 @@ from evercurrent.design.explain import (
     costs,
     lookups_text,
     maps_text,
+    orders_of,
     shape,
 )
 from evercurrent.design.opaque_notes import opaque_notes
@@ -167,7 +168,8 @@ def _states(session: Session, view: View, program: Program, part: Lineage) -> It
             entries, size = sizes.get(state.name, (0, 0))
             yield f"    {labels.of(state.name)}: {shape(state, labels)}"
             others = len(shared.get(state.name, ())) - 1
-            also = f"; shared with {others} more" if others > 0 else ""
+            also = "".join(f"; in order of {by}" for by in orders_of(part.rules, state))
+            also += f"; shared with {others} more" if others > 0 else ""
             yield f"      {entries:,} entries, {bytes_text(size)}{'; ' + state.why if state.why else ''}{also}"
     for name in sorted(part.relations & sizes.keys()):
         entries, size = sizes[name]

@@ -120,6 +120,7 @@ def test_pair_is_found_by_its_range(visited: list[Found]) -> None:
 def test_explain_says_by_what_a_range_is_read() -> None:
     db = database(QUERIES["rows"], 0)
     assert "1 of a range by volume" in db.view("v").explain()
+    assert "the part of bids that a join looks up; in order of cast(volume as" in db.view("v").explain()
     assert "in order of cast(volume as" in db.view("v").explain(stage="program")
 
 
