@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy
@@ -49,6 +50,7 @@ LAST_DAY = (datetime.date.max - datetime.date(1970, 1, 1)).days
 MICROS_PER_DAY = 86_400_000_000
 
 
+@lru_cache(maxsize=1024)
 def find_stored_type(t: Type) -> pyarrow.DataType:
     """The Arrow type in which a column is kept."""
     match t:

@@ -31,12 +31,22 @@ class Box:
     spans: tuple[int, ...]
     size: int
 
-    def holds(self, words: Sequence[Ints]) -> bool:
-        """Whether all keys lie within."""
-        return not len(words[0]) or all(
-            low <= w.min() and w.max() <= high
-            for w, low, high in zip(words, self.lows, self.highs, strict=True)
-        )
+    def find_places(self, words: Sequence[Ints]) -> Ints | None:
+        """The places of keys, of which there are some; None if one lies outside.
+
+        The distance from the least value, as a number without a sign, is too large on both sides of the range.
+        """
+        result = None
+        for w, low, span in zip(words, self.lows, self.spans, strict=True):
+            distance = w - low
+            if numpy.maximum.reduce(distance.view(numpy.uint64)) >= span:
+                return None
+            if result is None:
+                result = distance
+            else:
+                result *= span
+                result += distance
+        return result
 
     def inside(self, words: Sequence[Ints]) -> Mask:
         """Whether each key lies within."""

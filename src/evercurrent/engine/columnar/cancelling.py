@@ -18,16 +18,18 @@ from evercurrent.engine.columnar.index import Index
 from evercurrent.engine.columnar.vectors import Ints, Mask, Pools, Vector, equal, kind_of, words_of
 
 NONE: Ints = numpy.empty(0, numpy.int64)
+FEW = 500
+"""So many rows are paired by a dictionary of their keys."""
 
 
 def split_changes(given: GivenRows, key: tuple[int, ...], inserts: Mask) -> tuple[GivenRows, GivenRows]:
     """The inserted and the deleted rows without those that are both; equal rows have equal keys."""
-    new_at, gone_at = numpy.flatnonzero(inserts), numpy.flatnonzero(~inserts)
+    new_at, gone_at = inserts.nonzero()[0], (~inserts).nonzero()[0]
     left_out = _find_cancelled(given, key, new_at, gone_at)
     if len(left_out):
         kept = numpy.ones(given.num_rows, bool)
         kept[left_out] = False
-        new_at, gone_at = new_at[kept[new_at]], gone_at[kept[gone_at]]
+        new_at, gone_at = (kept & inserts).nonzero()[0], (kept & ~inserts).nonzero()[0]
     return given.choose(new_at), given.choose(gone_at)
 
 
@@ -35,6 +37,11 @@ def _find_cancelled(given: GivenRows, key: tuple[int, ...], new_at: Ints, gone_a
     """The places of inserted and deleted rows that are equal: as many of the one as of the other."""
     pools = Pools()
     words = _words([given.vector(i, pools) for i in key])
+    new_at, gone_at = _narrow(words[0], new_at, gone_at)
+    if not len(new_at):
+        return NONE
+    if len(new_at) + len(gone_at) <= FEW and (few := _pair_few(words, new_at, gone_at)) is not None:
+        return _choose_equal(given, few)
     new, gone = [w[new_at] for w in words], [w[gone_at] for w in words]
     new_places = common_places(new, gone)
     if not len(new_places):
@@ -48,23 +55,64 @@ def _find_cancelled(given: GivenRows, key: tuple[int, ...], new_at: Ints, gone_a
         partners = numpy.full(len(gone_at), -1, numpy.int64)
         partners[index.find(gone)] = gone_at
         if (partners >= 0).all():
-            gone_at = partners[ids]
-            same = _are_equal(given.choose(new_at), given.choose(gone_at))
-            return numpy.concatenate([new_at[same], gone_at[same]])
+            return _choose_equal(given, numpy.concatenate([new_at, partners[ids]]))
     return _find_repeated(given, new_at, gone_at)
 
 
-def _are_equal(rows: GivenRows, others: GivenRows) -> Mask:
-    """Whether each row is equal to the one beside it."""
-    same = numpy.ones(rows.num_rows, bool)
-    pools = Pools()
-    for i, t in enumerate(rows.types):
-        if i in rows.absent:
+def _pair_few(words: Sequence[Ints], new_at: Ints, gone_at: Ints) -> Ints | None:
+    """Inserted rows, and behind them the deleted rows with the same keys; None if a key occurs twice on one side."""
+    new, gone = (
+        dict(zip(zip(*(w.take(at).tolist() for w in words), strict=True), at.tolist(), strict=True))
+        for at in (new_at, gone_at)
+    )
+    if len(new) < len(new_at) or len(gone) < len(gone_at):
+        return None
+    common = [key for key in new if key in gone]
+    return numpy.array([new[key] for key in common] + [gone[key] for key in common], numpy.int64)
+
+
+def _choose_equal(given: GivenRows, pairs: Ints) -> Ints:
+    """Those places of which the row in the first half is equal to its partner in the second."""
+    if not len(pairs):
+        return NONE
+    same = _are_equal(given.choose(pairs))
+    return pairs if same.all() else pairs[numpy.concatenate([same, same])]
+
+
+def _narrow(values: Ints, new_at: Ints, gone_at: Ints) -> tuple[Ints, Ints]:
+    """The places of inserted and of deleted rows that have a value in common; more of them where the values lie too far apart."""
+    low = int(values.min())
+    span = int(values.max()) - low + 1
+    if span > SPARSE * len(values):
+        return new_at, gone_at
+    offsets = values - low
+    new, gone = offsets.take(new_at), offsets.take(gone_at)
+    for both in range(2):
+        marked = numpy.zeros(span, bool)
+        marked[new if both else gone] = True
+        found = marked.take(gone if both else new).nonzero()[0]
+        if both:
+            gone_at = gone_at.take(found)
+        else:
+            new_at, new = new_at.take(found), new.take(found)
+    return new_at, gone_at
+
+
+def _are_equal(pairs: GivenRows) -> Mask:
+    """Whether each row of the first half is equal to the one at its place in the second half."""
+    size, pools = pairs.num_rows // 2, Pools()
+    same = numpy.ones(size, bool)
+    if not pairs.absent and pairs.table().slice(0, size).equals(pairs.table().slice(size)):
+        return same
+    for i, t in enumerate(pairs.types):
+        if i in pairs.absent:
             continue
         if kind_of(t) != "pool":
-            same &= equal(rows.vector(i, pools), others.vector(i, pools))
+            v = pairs.vector(i, pools)
+            ok = (None, None) if v.valid is None else (v.valid[:size], v.valid[size:])
+            same &= equal(Vector(v.values[:size], ok[0]), Vector(v.values[size:], ok[1]))
             continue
-        mine, theirs = rows.array(i), others.array(i)
+        mine, theirs = pairs.array(i).slice(0, size), pairs.array(i).slice(size)
         if not mine.equals(theirs):
             alike = pyarrow.compute.equal(mine, theirs)
             if alike.null_count:

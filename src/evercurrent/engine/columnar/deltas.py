@@ -49,7 +49,7 @@ class Delta:
     def select_sign(self, sign: int) -> Delta:
         """The rows whose weight has this sign."""
         wanted = self.weights > 0 if sign > 0 else self.weights < 0
-        return self if wanted.all() else self.take(numpy.flatnonzero(wanted))
+        return self if wanted.all() else self.take(wanted.nonzero()[0])
 
 
 class SignedDelta(Delta):

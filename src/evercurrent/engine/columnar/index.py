@@ -60,7 +60,7 @@ class Index:
 
     def insert(self, words: Sequence[Ints]) -> tuple[Ints, Ints]:
         """Returns the entry of each key, new ones included, and for each new entry a place where its key stands."""
-        ids, slots = self._look_up(words)
+        ids, slots, inside = self._look_up(words)
         rest = (ids < 0).nonzero()[0]
         if not len(rest):
             return ids, rest
@@ -68,7 +68,7 @@ class Index:
         fresh = list(words) if whole else [w[rest] for w in words]
         self._torn = True
         self._reserve(len(rest))
-        if self._make_room(fresh):
+        if self._make_room(fresh, inside):
             slots = self._slots(fresh)
         elif not whole:
             slots = slots[rest]
@@ -85,7 +85,10 @@ class Index:
             fresh = [w[won] for w in fresh]
         for own, w in zip(self.words, fresh, strict=True):
             own[self.size : self.size + count] = w
-        ids[rest] = numbers
+        if whole:
+            ids = numbers
+        else:
+            ids[rest] = numbers
         self.size += count
         self._torn = False
         return ids, places
@@ -99,43 +102,38 @@ class Index:
 
     # --- tables --------------------------------------------------------------------------------------------
 
-    def _look_up(self, words: Sequence[Ints]) -> tuple[Ints, Ints]:
-        """Returns the entry of each key, or -1, and the place where it stands or would stand."""
+    def _look_up(self, words: Sequence[Ints]) -> tuple[Ints, Ints, bool]:
+        """Returns the entry of each key, or -1, the place where it stands or would stand, and whether the table has all these places."""
         if self._torn:
             self.repair()
         count = len(words[0]) if words else 0
         if not count or not len(self._table):  # a key of no integers has no table
             found = numpy.full(count, -1 if self.width or not self.size else 0, numpy.int64)
-            return found, found
+            return found, found, False
         if self._box is None:
-            return self._look_up_hashed(words)
-        if self._box.holds(words):
-            slots = self._box.places(words)
-            return self._entries(slots), slots
+            return *self._look_up_hashed(words), True
+        within = self._box.find_places(words)
+        if within is not None:
+            return self._entries(within), within, True
         inside = self._box.inside(words)
         slots = self._box.places(
             [numpy.where(inside, w, low) for w, low in zip(words, self._box.lows, strict=True)]
         )
-        return numpy.where(inside, self._entries(slots), -1), slots
+        return numpy.where(inside, self._entries(slots), -1), slots, False
 
     def _entries(self, slots: Ints) -> Ints:
         """The entries at these places, -1 where there is none."""
-        found: Ints = self._table[slots].astype(numpy.int64)
-        found -= 1
+        found: Ints = numpy.subtract(self._table.take(slots), 1, dtype=numpy.int64)
         return found
 
     def _slots(self, words: Sequence[Ints]) -> Ints:
         """The first place where each key may stand; all must have room in the table."""
         return self._hash(words) if self._box is None else self._box.places(words)
 
-    def _make_room(self, fresh: Sequence[Ints]) -> bool:
-        """Makes room for keys that are not in; returns whether places have changed."""
-        if len(self._table):
-            if self._box is None:
-                if 2 * (self.size + len(fresh[0])) <= len(self._table):
-                    return False
-            elif self._box.holds(fresh):
-                return False
+    def _make_room(self, fresh: Sequence[Ints], inside: bool) -> bool:
+        """Makes room for keys that are not in; returns whether places have changed. `inside`: a direct table has their places."""
+        if inside and (self._box is not None or 2 * (self.size + len(fresh[0])) <= len(self._table)):
+            return False
         self._rebuild(fresh)
         return True
 
@@ -205,9 +203,9 @@ class Index:
 
     def _have_keys(self, entries: Ints, words: Sequence[Ints]) -> Mask:
         """Whether each entry has the key beside it; of -1, something."""
-        same: Mask = self.words[0][entries] == words[0]
+        same: Mask = self.words[0].take(entries, mode="wrap") == words[0]
         for own, w in zip(self.words[1:], words[1:], strict=True):
-            same &= own[entries] == w
+            same &= own.take(entries, mode="wrap") == w
         return same
 
     def _look_up_hashed(self, words: Sequence[Ints]) -> tuple[Ints, Ints]:

@@ -13,6 +13,7 @@ Law. `take` returns what reading the rows one by one would store, or raises `Unf
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy
 import pyarrow
@@ -28,7 +29,7 @@ from evercurrent.engine.columnar.vectors import Mask, Unfit
 class Intake:
     """What is done with each column: `read` ones become vectors; of a table that is not stored, the others are left out."""
 
-    __slots__ = ("_columns", "_names", "_order", "_passed_over", "_types")
+    __slots__ = ("_columns", "_passed_over", "_plan", "_types")
 
     def __init__(
         self,
@@ -40,17 +41,34 @@ class Intake:
         self._types = [c.type for c in columns]
         self._columns = [_ColumnIntake(i, c, i in read, stored) for i, c in enumerate(columns)]
         self._passed_over = frozenset(passed_over)
-        self._names: list[str] = []
-        self._order: list[int] = []
+        self._plan: _IntakePlan | None = None
 
     def take(self, given: pyarrow.Table) -> GivenRows:
         """The rows of an Arrow table, checked."""
-        if given.column_names != self._names:
-            self._order, self._names = self._find_order(given.column_names), given.column_names
+        schema, plan = given.schema, self._plan
+        if plan is None or not schema.equals(plan.schema):
+            plan = self._plan = self._make_plan(schema)
         rows = GivenRows(self._types, (), given.num_rows)
-        for c, place in zip(self._columns, self._order, strict=True):
-            c.take(given.column(place), rows)
+        rows.absent |= plan.free
+        for column, place in plan.work:
+            column.take(given.column(place), rows)
+        if any(given.column(place).null_count for place in plan.required):
+            raise Unfit("a NULL")
         return rows
+
+    def _make_plan(self, schema: pyarrow.Schema) -> _IntakePlan:
+        order = self._find_order(schema.names)
+        work, required, free = [], [], set()
+        for column, place in zip(self._columns, order, strict=True):
+            source = schema.field(place).type
+            if column.is_free(source):
+                free.add(column.at)
+            elif column.is_free(source, but_nulls=True):
+                free.add(column.at)
+                required.append(place)
+            else:
+                work.append((column, place))
+        return _IntakePlan(schema, work, required, frozenset(free))
 
     def _find_order(self, names: Sequence[str]) -> list[int]:
         """Where each column of the table stands among columns of these names."""
@@ -58,6 +76,16 @@ class Intake:
         if sorted(own) != sorted(c.name for c in self._columns):
             raise Unfit("other columns")
         return [names.index(c.name) for c in self._columns]
+
+
+@dataclass(frozen=True, slots=True)
+class _IntakePlan:
+    """Which columns of tables of one schema are read, which must have no NULLs, and which are left out."""
+
+    schema: pyarrow.Schema
+    work: list[tuple[_ColumnIntake, int]]
+    required: list[int]
+    free: frozenset[int]
 
 
 class _ColumnIntake:
@@ -73,6 +101,10 @@ class _ColumnIntake:
         self.kept = read or stored
         self.nullable = column.nullable
         self.wanted = find_stored_type(column.type)
+
+    def is_free(self, source: pyarrow.DataType, but_nulls: bool = False) -> bool:
+        """Whether any column of an Arrow type may be left out without a look at it, or with one at how many NULLs it has."""
+        return not self.kept and (self.nullable or but_nulls) and source == self.wanted
 
     def take(self, column: pyarrow.ChunkedArray, rows: GivenRows) -> None:
         if not self.kept:

@@ -49,7 +49,7 @@ class Output:
             now[:] = True
             was[:] = not beginning
         parts = []
-        places_old, places_new = numpy.flatnonzero(was), numpy.flatnonzero(now)
+        places_old, places_new = was.nonzero()[0], now.nonzero()[0]
         old = self.of(state, saved.ids[places_old], choose(saved, places_old)) if len(places_old) else None
         new = self.of(state, saved.ids[places_new]) if len(places_new) else None
         if old is not None and new is not None:
@@ -57,7 +57,7 @@ class Output:
         for part, sign in ((old, -1), (new, 1)):
             if part is not None:
                 columns, counts = part
-                there = numpy.flatnonzero(counts)
+                there = counts.nonzero()[0]
                 named = dict(zip(self.names, (c.take(there) for c in columns), strict=True))
                 parts.append(Batch({**named, WEIGHT: Vector(sign * counts[there])}, len(there)))
         return join_batches(parts) if parts else Batch({}, 0)
@@ -89,7 +89,7 @@ class Output:
 
 
 def _filter(part: tuple[list[Vector], Ints], mask: Mask) -> tuple[list[Vector], Ints]:
-    places = numpy.flatnonzero(mask)
+    places = mask.nonzero()[0]
     return [c.take(places) for c in part[0]], part[1][places]
 
 

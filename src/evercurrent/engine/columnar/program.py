@@ -144,7 +144,7 @@ class ColumnProgram:
             state.add(rows.columns, rows.dependents, rows.counts, rows.amounts)
             return
         for mask in (negative, ~negative):  # law L10
-            at = numpy.flatnonzero(mask)
+            at = mask.nonzero()[0]
             state.add(
                 [c.take(at) for c in rows.columns],
                 [d.take(at) for d in rows.dependents],

@@ -123,10 +123,8 @@ def _compile_step(step: Step, later: frozenset[str], states: Mapping[str, State]
 
 def _filter(condition: Code, later: frozenset[str]) -> Run:
     def run(batch: Batch, states: States) -> Batch:
-        kept = is_true(condition(batch))
-        if kept.all():
-            return batch
-        return batch.take(numpy.flatnonzero(kept), later)
+        kept = is_true(condition(batch)).nonzero()[0]
+        return batch if len(kept) == batch.size else batch.take(kept, later)
 
     return run
 
@@ -152,6 +150,7 @@ def _look_up(step: Lookup, later: frozenset[str], state: State, pools: Pools) ->
     keys = [compile_vector(term, pools) for term in match.values()]
     equal = [(names.index(name), compile_vector(term, pools)) for name, term in others]
     strict = [i for i, name in enumerate(names) if name not in step.null_safe]
+    home = bool(state.columns) and all(c.name in match for c in state.columns)  # a key has at most one entry
 
     def run(batch: Batch, states: States) -> Batch:
         target = states[step.state]
@@ -165,14 +164,17 @@ def _look_up(step: Lookup, later: frozenset[str], state: State, pools: Pools) ->
         if asked is None:
             places, ids = target.find(names, vectors, batch.size)
         else:
-            at = numpy.flatnonzero(asked)
+            at = asked.nonzero()[0]
             places, ids = target.find(names, [v.take(at) for v in vectors], len(at))
             places = at[places]
         if step.present or step.absent:
             found = numpy.zeros(batch.size, bool)
             found[places] = True
             return batch.take(numpy.flatnonzero(found if step.present else ~found), later)
-        result = batch.take(places, later)
+        if home and len(places) == batch.size and type(target) is ColumnState:  # every row has its one match
+            result = Batch({n: v for n, v in batch.columns.items() if n in later}, batch.size)
+        else:
+            result = batch.take(places, later)
         for name, column in step.binds:
             if column.name in later:
                 result.columns[column.name] = target.read(name, ids)
@@ -202,7 +204,7 @@ def _with_unmatched(step: Lookup, batch: Batch, matched: Batch, places: Ints, la
     alone[places] = False
     if not alone.any():
         return matched
-    rest = batch.take(numpy.flatnonzero(alone), later)
+    rest = batch.take(alone.nonzero()[0], later)
     for _, column in step.binds:
         if column.name in later:
             rest.columns[column.name] = nulls(column.type, rest.size)
@@ -236,7 +238,7 @@ def _compile_amount(amount: Amount, kind: Kind, pools: Pools) -> Callable[[Batch
         counted = is_true(where(batch))
         if counted.all():
             return _present(value(batch))
-        places = numpy.flatnonzero(counted)
+        places = counted.nonzero()[0]
         result = numpy.zeros(batch.size, numpy.int64)
         if len(places):
             result[places] = _present(value(batch.take(places)))
@@ -255,7 +257,7 @@ def _compile_float(amount: Amount, pools: Pools) -> Callable[[Batch], Amounts]:
         counted = None if where is None else is_true(where(batch))
         if counted is None or counted.all():
             return FloatAmounts(_present(value(batch)), _present(weight(batch)))
-        places = numpy.flatnonzero(counted)
+        places = counted.nonzero()[0]
         result = FloatAmounts(numpy.zeros(batch.size), numpy.zeros(batch.size, numpy.int64))
         if len(places):
             some = batch.take(places)

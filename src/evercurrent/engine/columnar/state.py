@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy
 
@@ -27,7 +26,10 @@ from evercurrent.engine.columnar.vectors import (
     Unfit,
     Values,
     Vector,
+    has_nulls,
+    keys_without_nulls,
     kind_of,
+    valid_of,
     value_of_word,
     words_of,
 )
@@ -112,12 +114,15 @@ class ColumnState:
                 self.index = with_null_word(self.index)
             ids, fresh = self.index.insert(words_of(columns, self.nullable))
             self._reserve()
+        if len(fresh) == len(ids):
+            self._append(ids, dependents, counts, amounts)
+            return
         touched, first = self._distinct(ids)
-        before = self.weights[touched]
+        before = self.weights.take(touched)
         self.changes.append(self.save(touched, before))
         begun = first[before == 0]
         if self.dependents and len(begun):
-            self._set(ids[begun], dependents, begun)
+            self._set(ids.take(begun), dependents, begun)
             if len(fresh) < len(begun):
                 self._forget_chains()
         numpy.add.at(self.weights, ids, counts)
@@ -127,7 +132,34 @@ class ColumnState:
                 add_floats(own, touched, self.stamps[ids], amount)
             else:
                 numpy.add.at(own, ids, amount)
-        self.dead += int((self.weights[touched] == 0).sum()) - len(begun) + len(fresh)
+        self.dead += len(touched) - numpy.count_nonzero(self.weights.take(touched)) - len(begun) + len(fresh)
+
+    def _append(
+        self, ids: Ints, dependents: Sequence[Vector], counts: Ints, amounts: Sequence[Amounts]
+    ) -> None:
+        """The same where every row has an entry of its own, which is new: they are the last ones, in the order of the rows."""
+        new = slice(self.size - len(ids), self.size)
+        self.changes.append(self._save_new(ids))
+        for values, valid, given in zip(self.values, self.valid, dependents, strict=True):
+            values[new] = given.values
+            valid[new] = True if given.valid is None else given.valid
+        self.weights[new] = counts
+        for own, amount in zip(self.sums, amounts, strict=True):
+            if isinstance(amount, FloatAmounts):
+                add_floats(own, ids, numpy.arange(len(ids)), amount)
+            else:
+                own[new] = amount
+        self.dead += len(ids) - numpy.count_nonzero(counts)
+
+    def _save_new(self, ids: Ints) -> Saved:
+        """What entries were that are new: nothing."""
+        size = len(ids)
+        return Saved(
+            ids,
+            numpy.zeros(size, numpy.int64),
+            [numpy.zeros(size, s.dtype) for s in self.sums],
+            [Vector(numpy.zeros(size, v.dtype), numpy.zeros(size, bool)) for v in self.values],
+        )
 
     def _check_bounds(self, amounts: Sequence[Amounts]) -> None:
         for i, amount in enumerate(amounts):
@@ -144,21 +176,21 @@ class ColumnState:
         """Each of these entries once, and the place of one occurrence."""
         places = numpy.arange(len(ids))
         self.stamps[ids] = places
-        first = numpy.flatnonzero(self.stamps[ids] == places)
-        return ids[first], first
+        first = (self.stamps.take(ids) == places).nonzero()[0]
+        return (ids, first) if len(first) == len(ids) else (ids.take(first), first)
 
     def save(self, ids: Ints, weights: Ints) -> Saved:
         return Saved(
             ids,
             weights,
-            [s[ids] for s in self.sums],
-            [Vector(v[ids], ok[ids]) for v, ok in zip(self.values, self.valid, strict=True)],
+            [s.take(ids) for s in self.sums],
+            [Vector(v.take(ids), ok.take(ids)) for v, ok in zip(self.values, self.valid, strict=True)],
         )
 
     def _set(self, ids: Ints, dependents: Sequence[Vector], places: Ints) -> None:
         for values, valid, given in zip(self.values, self.valid, dependents, strict=True):
-            values[ids] = given.values[places]
-            valid[ids] = True if given.valid is None else given.valid[places]
+            values[ids] = given.values.take(places)
+            valid[ids] = True if given.valid is None else given.valid.take(places)
 
     def _reserve(self) -> None:
         if self.size > len(self.weights):
@@ -195,19 +227,21 @@ class ColumnState:
     def read(self, name: str, ids: Ints, saved: Saved | None = None) -> Vector:
         """What entries have under a name; with `saved`, what those had."""
         if name == WEIGHT:
-            return Vector(self.weights[ids] if saved is None else saved.weights)
+            return Vector(self.weights.take(ids) if saved is None else saved.weights)
         if name in self.sums_at:
             at = self.sums_at[name]
-            sums = self.sums[at][ids] if saved is None else saved.sums[at]
+            sums = self.sums[at].take(ids) if saved is None else saved.sums[at]
             return Vector(values_of(sums) if sums.dtype == object else sums)
         if name in self.dependents:
             at = self.dependents.index(name)
             found = (
-                Vector(self.values[at][ids], self.valid[at][ids]) if saved is None else saved.dependents[at]
+                Vector(self.values[at].take(ids), self.valid[at].take(ids))
+                if saved is None
+                else saved.dependents[at]
             )
             return Vector(found.values) if found.valid is not None and found.valid.all() else found
         at = self.columns.index(name)
-        values = value_of_word(self.kinds[at], self.index.words[at][ids])
+        values = value_of_word(self.kinds[at], self.index.words[at].take(ids))
         if not self.nullable:
             return Vector(values)
         missing = (self.index.words[-1][ids] >> at) & 1
@@ -230,9 +264,10 @@ class ColumnState:
                 asked = keys_without_nulls(keys)
                 places, ids = chains.matches(words_of([k.take(asked) for k in keys], False))
                 places = asked[places]
-        alive = self.weights[ids] != 0
-        if not alive.all():
-            places, ids = places[alive], ids[alive]
+        if self.dead:
+            alive = self.weights.take(ids).nonzero()[0]
+            if len(alive) < len(ids):
+                places, ids = places.take(alive), ids.take(alive)
         return places, ids
 
     def _find_home(self, given: dict[str, Vector]) -> tuple[Ints, Ints]:
@@ -244,10 +279,10 @@ class ColumnState:
             for v in own:  # no entry has a NULL
                 if v.valid is not None:
                     ids[~v.valid] = -1
-        places = numpy.flatnonzero(ids >= 0)
+        places = (ids >= 0).nonzero()[0]
         if len(places) < len(ids):
-            ids = ids[places]
-        return self._where_equal(given, places, ids)
+            ids = ids.take(places)
+        return self._where_equal(given, places, ids) if len(given) > len(own) else (places, ids)
 
     def _where_equal(self, given: dict[str, Vector], places: Ints, ids: Ints) -> tuple[Ints, Ints]:
         """The pairs whose dependents are the given ones too."""
@@ -295,8 +330,13 @@ class ColumnState:
                 values[ids], valid[ids] = given.values, valid_of(given)
         if self.changes:
             self._forget_chains()
-            self.dead = self.size - int(numpy.count_nonzero(self.weights[: self.size]))
+        self._count_dead()
         self.changes = []
+
+    def _count_dead(self) -> None:
+        """Counts the entries that are not there: also those of an addition that was stopped before it was noted."""
+        self._reserve()
+        self.dead = self.size - self.count()
 
     def commit(self) -> ColumnState:
         """Forgets what was before; returns the state, or one without the entries that are not alive if they are many."""
@@ -310,7 +350,7 @@ class ColumnState:
         if self.single:
             return
         self.index.repair()
-        self._reserve()
+        self._count_dead()
         self.chains = {names: Chains(len(names)) for names in self.chained}
 
     def set_totals(self, sums: Sequence[Values]) -> None:
@@ -346,23 +386,6 @@ class ColumnState:
         made.set_totals([s[alive] for s in self.sums])
         made.changes = []
         return made
-
-
-def valid_of(vector: Vector) -> Any:
-    return numpy.ones(len(vector), bool) if vector.valid is None else vector.valid
-
-
-def has_nulls(vector: Vector) -> bool:
-    return vector.valid is not None and not bool(vector.valid.all())
-
-
-def keys_without_nulls(keys: Sequence[Vector]) -> Ints:
-    """The places where no key is NULL."""
-    present = numpy.ones(len(keys[0]), bool)
-    for key in keys:
-        if key.valid is not None:
-            present &= key.valid
-    return numpy.flatnonzero(present)
 
 
 def with_null_word(index: Index) -> Index:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy
 import pyarrow
@@ -211,7 +212,7 @@ class ColumnTable:
         whole = pyarrow.concat_tables(self.chunks)
         alive = self.alive[: self.size]
         if not alive.all():
-            whole = whole.take(pyarrow.array(numpy.flatnonzero(alive)))
+            whole = whole.take(pyarrow.array(alive.nonzero()[0]))
         return ArrowRows(self.types, whole, numpy.ones(whole.num_rows, numpy.int64))
 
     def bytes(self) -> int:
@@ -238,43 +239,57 @@ class ColumnTable:
             if key is None:
                 change.keys.append((NONE, NONE, NONE))
                 continue
-            new, places = self.words(key.positions, inserted)
-            ids = key.insert(new)
-            if not _are_distinct(ids, key.index.size):
+            found = self._replace(key, inserted, gone, None if kept is inserted else inserted.places)
+            if found is None:
                 return None
-            lost = NONE
-            if gone is not None:
-                old, _ = self.words(key.positions, gone)
-                lost = key.insert(old)
-            marked = numpy.zeros(key.index.size, bool)
-            marked[lost] = True
-            free = marked[ids]
-            if ((key.numbers[ids] >= 0) & ~free).any():
-                return None
-            entries = numpy.concatenate([lost, ids])
-            numbers = self.size + (places if kept is inserted else inserted.places[places])
-            after = numpy.concatenate([numpy.full(len(lost), -1, numpy.int64), numbers])
-            found = entries, key.numbers[entries], after
-            change.keys.append(_last_of(*found) if free.any() else found)
+            change.keys.append(found)
         for reference in self.references:
             change.counts.append(self._count(reference, inserted, gone))
         return change
 
+    def _replace(
+        self, key: KeyColumns, inserted: GivenRows, gone: GivenRows | None, kept: Ints | None
+    ) -> tuple[Ints, Ints, Ints] | None:
+        """The entries of a key that change; None if a key would occur twice. `kept`: which rows of the new chunk are inserted."""
+        entries, split, places = self._insert_keys(key, gone, inserted)
+        lost, ids = entries[:split], entries[split:]
+        if not _are_distinct(ids, key.index.size):
+            return None
+        before = key.numbers.take(entries)
+        held, replaced = before[split:] >= 0, False
+        if held.any():  # these rows must be deleted
+            marked = numpy.zeros(key.index.size, bool)
+            marked[lost] = True
+            if not marked[ids[held]].all():
+                return None
+            replaced = True
+        after = numpy.empty(len(entries), numpy.int64)
+        after[:split] = -1
+        numpy.add(places if kept is None else kept.take(places), self.size, out=after[split:])
+        return _last_of(entries, before, after) if replaced else (entries, before, after)
+
+    def _insert_keys(
+        self, key: KeyColumns, gone: GivenRows | None, inserted: GivenRows
+    ) -> tuple[Ints, int, Ints]:
+        """The entries of deleted rows and of inserted ones, how many the first are, and the places of the inserted rows with a key."""
+        new, places = self.words(key.positions, inserted)
+        if gone is None:
+            return key.insert(new), 0, places
+        old, _ = self.words(key.positions, gone)
+        both = [numpy.concatenate(pair) for pair in zip(old, new, strict=True)]
+        return key.insert(both), len(old[0]), places
+
     def _count(
         self, reference: KeyColumns, inserted: GivenRows, gone: GivenRows | None
     ) -> tuple[Ints, Ints, Ints]:
-        new, _ = self.words(reference.positions, inserted)
-        ids, weights = reference.insert(new), numpy.ones(len(new[0]), numpy.int64)
-        if gone is not None:
-            old, _ = self.words(reference.positions, gone)
-            lost = reference.insert(old)
-            ids = numpy.concatenate([ids, lost])
-            weights = numpy.concatenate([weights, numpy.full(len(lost), -1, numpy.int64)])
+        ids, split, _ = self._insert_keys(reference, gone, inserted)
+        weights = numpy.ones(len(ids), numpy.int64)
+        weights[:split] = -1
         stamps = numpy.zeros(reference.index.size, numpy.int64)
         numpy.add.at(stamps, ids, weights)
-        entries = numpy.flatnonzero(stamps)
-        before = reference.numbers[entries]
-        return entries, before, before + stamps[entries]
+        entries = stamps.nonzero()[0]
+        before = reference.numbers.take(entries)
+        return entries, before, before + stamps.take(entries)
 
     def words(self, positions: tuple[int, ...], rows: GivenRows) -> tuple[list[Ints], Ints]:
         """The keys of rows, and the places of the rows that have one: no column of it is NULL."""
@@ -283,7 +298,7 @@ class ColumnTable:
         for v in vectors:
             if v.valid is not None:
                 present = v.valid if present is None else present & v.valid
-        places = numpy.arange(rows.num_rows) if present is None else numpy.flatnonzero(present)
+        places = numpy.arange(rows.num_rows) if present is None else present.nonzero()[0]
         if present is not None:
             vectors = [v.take(places) for v in vectors]
         return words_of([Vector(v.values) for v in vectors], False), places
@@ -302,15 +317,16 @@ class ColumnTable:
 
     def _require_equal(self, numbers: Ints, rows: GivenRows) -> None:
         """Raises Unfit unless the rows of these numbers are the given ones; compares them in the order of the chunks."""
-        start, own, order = 0, [], []
-        for chunk in self.chunks:
-            end = start + chunk.num_rows
-            places = ((numbers >= start) & (numbers < end)).nonzero()[0]
-            if len(places):
-                own.append(chunk.take(pyarrow.array(numbers[places] - start)))
-                order.append(places)
-            start = end
-        if own and not pyarrow.concat_tables(own).equals(rows.choose(numpy.concatenate(order)).table()):
+        order = numpy.argsort(numbers)
+        ordered = numbers.take(order)
+        ends = numpy.cumsum([chunk.num_rows for chunk in self.chunks])
+        last, own = 0, []
+        for chunk, end, until in zip(self.chunks, ends, numpy.searchsorted(ordered, ends), strict=True):
+            if last < until:
+                places = pyarrow.array(ordered[last:until] - (end - chunk.num_rows))
+                own += [batch.take(places) for batch in _one_batch(chunk)]
+            last = until
+        if own and not pyarrow.Table.from_batches(own).equals(rows.choose(order).table()):
             raise Unfit("a row that is another")
 
     def without_dead(self) -> ColumnTable:
@@ -346,6 +362,12 @@ def merge_chunks(chunks: list[pyarrow.Table]) -> list[pyarrow.Table]:
             break
         found[-MOST_ALIKE:] = [pyarrow.concat_tables(last).combine_chunks()]
     return found
+
+
+def _one_batch(chunk: pyarrow.Table) -> list[Any]:
+    """The rows as one piece from which rows are taken: a batch, which is quicker than a table, if they are one."""
+    batches: list[Any] = chunk.to_batches()
+    return batches if len(batches) == 1 else [chunk.combine_chunks().to_batches()[0]]
 
 
 def _is_ascending(ids: Ints) -> bool:

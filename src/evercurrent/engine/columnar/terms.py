@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy
 
@@ -58,6 +59,8 @@ class Batch:
 
 
 Code = Callable[[Batch], Vector]
+KEPT = 1 << 15
+"""Arrays of a constant are kept up to this length."""
 
 
 def compile_vector(term: Term, pools: Pools) -> Code:
@@ -72,7 +75,7 @@ def compile_vector(term: Term, pools: Pools) -> Code:
 def _compile(term: Term, pools: Pools) -> Code:
     match term:
         case Literal(value, t):
-            return lambda batch: constant(t, value, batch.size, pools)
+            return _constant(t, value, pools)
         case Column(name):
             return lambda batch: batch.columns[name]
         case Call("and" | "or" as name, args):
@@ -98,6 +101,23 @@ def _compile(term: Term, pools: Pools) -> Code:
         case Cast(of, t) if (made := _cast(of.type, t)) is not None:
             return _strict(made, [_compile(of, pools)])
     return _row_by_row(term, pools)
+
+
+def _constant(t: Type, value: Any, pools: Pools) -> Code:
+    """The value for each row: a part of an array that is kept, unless it would be large."""
+    made: list[Vector] = []
+
+    def run(batch: Batch) -> Vector:
+        if batch.size > KEPT:
+            return constant(t, value, batch.size, pools)
+        if not made or len(made[0]) < batch.size:
+            longer = constant(t, value, min(KEPT, 2 * batch.size), pools)
+            longer.values.setflags(write=False)
+            made[:] = [longer]
+        whole = made[0]
+        return Vector(whole.values[: batch.size], None if whole.valid is None else whole.valid[: batch.size])
+
+    return run
 
 
 def _strict(operate: Callable[..., Values], args: Sequence[Code]) -> Code:

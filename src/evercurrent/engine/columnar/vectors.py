@@ -61,7 +61,7 @@ class Vector:
     valid: Mask | None = None
 
     def take(self, places: Ints) -> Vector:
-        return Vector(self.values[places], None if self.valid is None else self.valid[places])
+        return Vector(self.values.take(places), None if self.valid is None else self.valid.take(places))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -272,6 +272,23 @@ def words_of(vectors: Sequence[Vector], nullable: bool) -> list[Ints]:
     elif missing is not None:
         raise Unfit("a NULL where none can be")
     return words
+
+
+def valid_of(vector: Vector) -> Any:
+    return numpy.ones(len(vector), bool) if vector.valid is None else vector.valid
+
+
+def has_nulls(vector: Vector) -> bool:
+    return vector.valid is not None and not bool(vector.valid.all())
+
+
+def keys_without_nulls(keys: Sequence[Vector]) -> Ints:
+    """The places where no key is NULL."""
+    present = numpy.ones(len(keys[0]), bool)
+    for key in keys:
+        if key.valid is not None:
+            present &= key.valid
+    return numpy.flatnonzero(present)
 
 
 def value_of_word(kind: Kind, word: Ints) -> Values:
