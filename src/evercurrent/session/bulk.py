@@ -103,7 +103,11 @@ def take_columns(
     if not tables or any(t is None for t in tables.values()):
         return None
     rows = sum(t.num_rows for t in tables.values())
-    if rows < threshold.LEAST_ROWS or not all(can_be_columns(session.stores[n], rows) for n in tables):
+    stores = [session.stores[name] for name in tables]
+    present = session.maintenance.engine.core.columns is not None and all(
+        store.columns is not None or not store.stored for store in stores
+    )
+    if rows < threshold.find_least(present) or not all(can_be_columns(store, rows) for store in stores):
         return None
     from evercurrent.engine.columnar.vectors import Unfit
 

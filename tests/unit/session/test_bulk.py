@@ -254,3 +254,24 @@ def test_small_changes_go_over_to_rows_when_they_have_taken_as_long(monkeypatch:
     assert over_columns == [True] * 11 + [False] * 4  # 1,000 entries and a few more: ten seconds
     assert db.query("SELECT count(*) AS n FROM v").rows() == [(1015,)]
     assert db.verify()
+
+
+def test_where_all_are_columns_fewer_rows_are_a_large_change() -> None:
+    def connect() -> ec.Database:
+        db = ec.connect()
+        db.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, k BIGINT)")
+        db.execute("CREATE VIEW v AS SELECT k, COUNT(*) AS n FROM t GROUP BY k")
+        return db
+
+    def insert(db: ec.Database, start: int, size: int) -> tuple[bool, bool]:
+        ids = pyarrow.array(range(start, start + size))
+        db.table("t").insert(pyarrow.table({"id": ids, "k": ids}))
+        session = db._session
+        return session.stores["t"].columns is not None, session.maintenance.engine.core.columns is not None
+
+    assert insert(connect(), 0, columns.LEAST_CHANGE) == (False, False)
+    db = connect()
+    assert insert(db, 0, columns.LEAST_ROWS) == (True, True)
+    assert insert(db, columns.LEAST_ROWS, columns.LEAST_CHANGE) == (True, True)
+    assert not insert(db, 10_000, columns.LEAST_CHANGE - 1)[0]
+    assert db.verify()

@@ -132,7 +132,7 @@ class ColumnState:
                 add_floats(own, touched, self.stamps[ids], amount)
             else:
                 numpy.add.at(own, ids, amount)
-        self.dead += len(touched) - numpy.count_nonzero(self.weights.take(touched)) - len(begun) + len(fresh)
+        self.dead += int((self.weights.take(touched) == 0).sum()) - len(begun) + len(fresh)
 
     def _append(
         self, ids: Ints, dependents: Sequence[Vector], counts: Ints, amounts: Sequence[Amounts]
@@ -149,7 +149,7 @@ class ColumnState:
                 add_floats(own, ids, numpy.arange(len(ids)), amount)
             else:
                 own[new] = amount
-        self.dead += len(ids) - numpy.count_nonzero(counts)
+        self.dead += len(ids) - int(numpy.count_nonzero(counts))
 
     def _save_new(self, ids: Ints) -> Saved:
         """What entries were that are new: nothing."""

@@ -30,9 +30,20 @@ if TYPE_CHECKING:
 LEAST_ROWS = 2000
 """Fewer rows are not worth the compilation of columns."""
 
+LEAST_CHANGE = 700
+"""So many rows are changed quicker over columns than over rows where the states are columns already.
+
+Measured with TPC-H's Q3 and Q18 as streams: a change of columns takes about 1.8 ms and 0.4 microseconds a row, rows take 3.
+"""
+
 
 LEAST_ENTRIES = 2000
 """Fewer entries say nothing about the cost of one."""
+
+
+def find_least(present: bool) -> int:
+    """How many rows a change over columns has at least; `present`: whether the states are columns."""
+    return min(LEAST_ROWS, LEAST_CHANGE) if present else LEAST_ROWS
 
 
 class Conversion:

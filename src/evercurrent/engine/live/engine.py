@@ -371,7 +371,7 @@ def prefers_columns(core: Core, deltas: Mapping[str, Any]) -> bool:
             and not core.pinned
             and 4 * rows >= sum(map(len, core.storages.values()))
         )
-    core.is_small = rows < columns.LEAST_ROWS
+    core.is_small = rows < columns.find_least(True)
     if core.is_small:
         entries = sum(s.size for s in core.columns.states.values())
         return not core.groups and core.small_seconds < entries * columns.conversion.seconds_per_entry
