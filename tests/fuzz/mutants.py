@@ -318,7 +318,7 @@ COLUMNS = (
     ),
     Mutant(
         "a load may repeat a key",
-        "            if ((key.numbers[ids] >= 0) & ~free).any():",
+        "            if not marked[ids[held]].all():",
         "            if not len(ids):",
         ("bulk",),
     ),

@@ -95,7 +95,8 @@ def _read(columns: list[tuple[int, Convert]], source: Any) -> list[Row] | None:
     rows: list[Row] = []
     try:
         for batch in batches:
-            rows += zip(*(convert(batch.column(at)) for at, convert in columns), strict=True)
+            arrays = batch.columns
+            rows += zip(*(convert(arrays[at]) for at, convert in columns), strict=True)
     except (BadValue, ArithmeticError, ValueError, TypeError):
         return None
     return rows
