@@ -302,7 +302,10 @@ class World:
 
     def bad_row(self, name: str, random: Random) -> Row:
         """A row that violates a constraint, if the table is not empty, or makes the view TRAP fail."""
-        (new,) = self.new_rows(name, random, 1)
+        drawn = self.new_rows(name, random, 1)
+        if not drawn:  # every key is taken
+            return random.choice(self.numbered(name))[1]
+        (new,) = drawn
         if name == "l":
             return (*new[:2], 777, *new[3:])
         present = self.numbered(name)
