@@ -77,7 +77,7 @@ def test_large_deltas_read_the_finer_state_over_columns() -> None:
     db = ec.connect()
     db.execute(TABLES)
     db.execute(f"CREATE VIEW v AS {SMALL}")
-    for name, rows in (("line", lines), ("part", parts), ("line", lines[:2100])):
+    for name, rows in (("line", lines), ("part", parts), ("line", lines[:4500])):
         db.table(name).insert(rows)
         assert db._session.maintenance.engine.core.columns is not None
         assert list(db.view("v").rows()) == list(db.query(SMALL).rows())

@@ -136,14 +136,14 @@ def say_like(rule: Rule, other: Rule) -> Rule | None:
     names: dict[Column | Variable, Term] = dict(zip(rule.binds, other.binds, strict=True))
     names[rule.weight] = other.weight
 
-    def said(t: Term) -> Term:
+    def rename(t: Term) -> Term:
         return substitute(t, names)
 
     for a, b in zip(rule.steps, other.steps, strict=True):
         if isinstance(a, Where) and isinstance(b, Where):
-            same: Step = Where(said(a.condition))
+            same: Step = Where(rename(a.condition))
         elif isinstance(a, Lookup) and isinstance(b, Lookup) and len(a.binds) == len(b.binds):
-            match, span = tuple((n, said(t)) for n, t in a.match), a.span and a.span.rewrite(said)
+            match, span = tuple((n, rename(t)) for n, t in a.match), a.span and a.span.rewrite(rename)
             same = replace(a, match=match, binds=b.binds, span=span)
             if [n for n, _ in a.binds] != [n for n, _ in b.binds]:
                 return None
@@ -152,15 +152,15 @@ def say_like(rule: Rule, other: Rule) -> Rule | None:
         if same != b:
             return None
         names |= dict(zip(list_bound(a), list_bound(b), strict=True))
-    if said(rule.count) != other.count:
+    if rename(rule.count) != other.count:
         return None
     return replace(
         other,
         into=rule.into,
-        columns=tuple(map(said, rule.columns)),
+        columns=tuple(map(rename, rule.columns)),
         dependents=(),
         amounts=tuple(
-            Amount(tuple(map(said, x.args)), x.weight and said(x.weight), x.where and said(x.where))
+            Amount(tuple(map(rename, x.args)), x.weight and rename(x.weight), x.where and rename(x.where))
             for x in rule.amounts
         ),
     )
