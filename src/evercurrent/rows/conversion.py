@@ -44,7 +44,10 @@ def give_rows(fields: Fields, rows: Iterable[Row]) -> list[Row]:
 
 
 class RowReader:
-    """Takes in rows and keys of one table; whatever it refuses, it says which column of which table."""
+    """Takes in rows and keys of one table; whatever it refuses, it says which column of which table.
+
+    `write` returns a row as users see it.
+    """
 
     def __init__(self, table: Table, defaults: Row) -> None:
         self.table = table
@@ -53,6 +56,7 @@ class RowReader:
         self._lower = {c.name.lower(): i for i, c in enumerate(table.columns)}
         self._defaults = list(defaults)
         self._read = reader([c.type for c in table.columns])
+        self.write = row_writer(table.fields)
         self._takers = [taker(c.type) for c in table.columns]
         self._width = len(self._names)
         self._tuple = tuple(self._names)  # the fields of a NamedTuple that is a row as it stands

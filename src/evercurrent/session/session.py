@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from evercurrent.session.catalog_change import Replacement
     from evercurrent.session.feed import Feed
     from evercurrent.session.object_space import ObjectSpace
+    from evercurrent.session.plans.joined_calls import Call
     from evercurrent.session.plans.small_changes import SmallChanges
     from evercurrent.session.plans.small_transactions import SmallTransaction
 
@@ -85,6 +86,7 @@ class Session:
         self.committing: Transaction | SmallTransaction | None = None
         self.replacing: Replacement | None = None  # a catalog that is taking effect
         self.small: dict[str, SmallChanges] = {}  # changes of one row, by table
+        self.calls: dict[Any, tuple[Catalog, Call]] = {}  # functions of calls of users, by table
         self.pools: Pools | None = None  # the texts among keys of tables that are columns
         self.idle = True  # no block is open: a write of an object may go straight to the compiled functions
         self.space: ObjectSpace | None = None  # the objects, where there are classes
@@ -153,10 +155,10 @@ class Session:
     def _commit(self, transaction: Transaction) -> None:
         if transaction.columns is not None and commit_columns(self, transaction):
             return
-        deltas = transaction.deltas()
-        if deltas and commit_small(self, transaction, deltas):
+        if commit_small(self, transaction):
             transaction.pending = {}
             return
+        deltas = transaction.deltas()
         patches: list[Undoable] = []
         if transaction.objects is not None:
             patches += transaction.objects.patches()

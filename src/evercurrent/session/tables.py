@@ -26,6 +26,7 @@ from evercurrent.rows.store import Store
 from evercurrent.rows.subscriptions import Callback, Subscription, When
 from evercurrent.session.bulk import take_columns
 from evercurrent.session.keeping import require_keeper
+from evercurrent.session.plans.joined_calls import get_given, insert_joined
 from evercurrent.session.plans.small_calls import KEYS
 from evercurrent.session.plans.small_changes import SmallChanges, small_change
 from evercurrent.session.transactions import Block
@@ -63,7 +64,12 @@ class SessionTable(Table):
 
     def insert(self, rows: Any) -> int:
         session = self._session
-        if session.transaction is None and (type(rows) is tuple or type(rows) is dict):
+        if type(rows) is not tuple and type(rows) is not dict:
+            pass
+        elif session.transaction is not None:
+            if insert_joined(session, self._table)(rows):
+                return 1
+        else:
             small = session.small.get(self._table)
             if small is not None and small.insert_given(rows):
                 return 1
@@ -102,6 +108,13 @@ class SessionTable(Table):
             if made is not None and made.updates[(*given,)](which, given):
                 return
         super().update(which, changes, **columns)
+
+    def get(self, key: Any, default: Any = None, *, pending: bool = False) -> Any:
+        if not pending:
+            found = get_given(self._session, self._table)(key)
+            if found is not False:
+                return default if found is None else found
+        return super().get(key, default, pending=pending)
 
     def _renew(self, small: SmallChanges | None) -> SmallChanges | None:
         """The functions that fit the database as it is now, if these are others."""

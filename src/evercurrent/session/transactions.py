@@ -37,6 +37,7 @@ from evercurrent.statements.async_blocks import AsyncBlock, require_same_task
 from evercurrent.statements.transactions import Status, closed_error, nested_error
 
 if TYPE_CHECKING:
+    from evercurrent.rows.collecting import Collected
     from evercurrent.rows.patch import Undoable
     from evercurrent.rows.subscriptions import Notices
     from evercurrent.session.bulk import ColumnWork
@@ -52,29 +53,24 @@ def others_write(name: str) -> QueryError:
 class Transaction:
     """One transaction. `number` is given when it is committed (None where nothing had changed)."""
 
-    __slots__ = (
-        "__weakref__", "_session", "batch", "classes_to_drop", "columns", "cursors", "inner", "notices", "number", "objects", "patches",
-        "pending", "repeated", "status", "tables", "task",
-    )  # fmt: skip
+    columns: ColumnWork | None = None  # a large change that is columns, instead of pending rows
+    objects: ObjectChanges | None = None  # what it has changed of the objects
+    status: Status = "open"
+    number: int | None = None
+    inner = 0  # how many blocks have joined it and are not left
+    task: object = None  # the task of asyncio that it belongs to, if it does to one
+    tables: tuple[str, ...] = ()  # those that it changes, when it is being committed
+    patches: Sequence[Undoable] = ()
+    notices: Notices | Collected | None = None  # for the subscribers after the commit
+    batch: str | None = None  # its name, by which it counts once
+    repeated = False  # whether a batch of this name was applied before, so that this one changes nothing
+    classes_to_drop: tuple[str, ...] = ()  # those whose objects it deletes, and that go after it
 
     def __init__(self, session: Session) -> None:
+        # What most transactions leave as it is belongs to the class, so that one costs little to make.
         self._session = session
         self.pending: dict[str, Pending] = {}
-        self.columns: ColumnWork | None = None  # a large change that is columns, instead of pending rows
-        self.objects: ObjectChanges | None = None  # what it has changed of the objects
-        self.status: Status = "open"
-        self.number: int | None = None
-        self.inner = 0  # how many blocks have joined it and are not left
-        self.task: object = None  # the task of asyncio that it belongs to, if it does to one
-        self.tables: tuple[str, ...] = ()  # those that it changes, when it is being committed
-        self.patches: list[Undoable] = []
-        self.notices: Notices | None = None  # for the subscribers after the commit
-        self.batch: str | None = None  # its name, by which it counts once
-        self.repeated = (
-            False  # whether a batch of this name was applied before, so that this one changes nothing
-        )
         self.cursors: dict[str, Any] = {}  # how far sources have been read, to be written with it
-        self.classes_to_drop: tuple[str, ...] = ()  # those whose objects it deletes, and that go after it
 
     def on(self, table: str) -> Pending:
         """The pending change of a table, by its lower-cased name."""
@@ -147,7 +143,7 @@ class Block(AsyncBlock):
         self._session = session
         self._batch = batch
         self._alone = alone
-        self._hold: Hold = session.lock
+        self._hold: Hold = session._lock.hold()
         self._transaction: Transaction | None = None  # the one that this block began
         self._joined: Transaction | None = None
 

@@ -22,7 +22,7 @@ from evercurrent.data.zset import Row
 from evercurrent.display import count_text
 from evercurrent.errors import QueryError, UnsupportedError
 from evercurrent.rows.awaiting import BUFFER, ChangeStream
-from evercurrent.rows.conversion import RowReader, give_row, is_many
+from evercurrent.rows.conversion import RowReader, is_many
 from evercurrent.rows.readable import Rows, signature
 from evercurrent.rows.readers import rows_of
 from evercurrent.rows.subscriptions import Callback, Subscription, When
@@ -158,7 +158,7 @@ class Table(Handle):
     def get(self, key: Any, default: Any = None, *, pending: bool = False) -> Any:
         """The row with this key (a mapping, or the value of the primary key), or the default."""
         found = self._find(key, pending)
-        return default if found is None else give_row(self.schema, found)
+        return default if found is None else self._reader.write(found)
 
     @property
     def schema(self) -> tuple[Member, ...]:

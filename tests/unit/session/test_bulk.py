@@ -235,12 +235,14 @@ def test_an_interrupt_at_any_line_leaves_all_or_nothing() -> None:
     assert db.verify()
 
 
-def test_small_changes_go_over_to_rows_when_they_have_taken_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_changes_go_over_to_rows_when_they_have_taken_an_eighth_as_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A clock that counts calls: each small change over columns takes one second."""
     columns.LEAST_ROWS = 100
     clock = iter(range(10**6))
     monkeypatch.setattr("evercurrent.engine.live.engine.thread_time", lambda: next(clock))
-    monkeypatch.setattr(columns.conversion, "seconds_per_entry", 0.01)
+    monkeypatch.setattr(columns.conversion, "seconds_per_entry", 0.01 * columns.SHARE)
     db = ec.connect()
     db.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, k BIGINT)")
     db.execute("CREATE VIEW v AS SELECT k, COUNT(*) AS n FROM t GROUP BY k")

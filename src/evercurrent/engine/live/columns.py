@@ -41,6 +41,13 @@ LEAST_ENTRIES = 2000
 """Fewer entries say nothing about the cost of one."""
 
 
+SHARE = 8
+"""Small changes run over columns until they have taken this part of the time in which dictionaries are made.
+
+Each costs hundreds of times as much as over dictionaries, and the load that made columns took longer than making dictionaries does.
+"""
+
+
 def find_least(present: bool) -> int:
     """How many rows a change over columns has at least; `present`: whether the states are columns."""
     return min(LEAST_ROWS, LEAST_CHANGE) if present else LEAST_ROWS
@@ -55,7 +62,11 @@ class Conversion:
     __slots__ = ("seconds_per_entry",)
 
     def __init__(self) -> None:
-        self.seconds_per_entry = 1e-6
+        self.seconds_per_entry = 5e-7
+
+    def limit(self, entries: int) -> float:
+        """How many seconds small changes over so many entries may take until they become dictionaries."""
+        return entries * self.seconds_per_entry / SHARE
 
     @contextmanager
     def measure(self, entries: int) -> Iterator[None]:

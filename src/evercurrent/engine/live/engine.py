@@ -361,7 +361,7 @@ class LiveEngine:
 def prefers_columns(core: Core, deltas: Mapping[str, Any]) -> bool:
     """Whether a transaction should run over columns.
 
-    Small ones run over columns as well, until all of them have taken as long as it takes to go over to rows. Windows and top-k
+    Small ones run over columns as well, until all of them have taken a part of the time of going over to rows. Windows and top-k
     evaluate whole partitions over columns, and only what a change reaches over rows: there the first small one goes over.
     """
     rows = sum(len(d) if hasattr(d, "__len__") else 0 for d in deltas.values())
@@ -374,7 +374,7 @@ def prefers_columns(core: Core, deltas: Mapping[str, Any]) -> bool:
     core.is_small = rows < columns.find_least(True)
     if core.is_small:
         entries = sum(s.size for s in core.columns.states.values())
-        return not core.groups and core.small_seconds < entries * columns.conversion.seconds_per_entry
+        return not core.groups and core.small_seconds < columns.conversion.limit(entries)
     return True
 
 

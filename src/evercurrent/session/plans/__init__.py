@@ -1,6 +1,7 @@
 """How single statements and single rows run quickly in a database inside this process.
 
 indexes        CREATE INDEX and DROP INDEX
+joined_calls   calls that insert one row into the open transaction, or read one by its key
 lookups        finds the rows of tables by keys and indexes
 prepared       plans of repeated statements
 readiness      when a change of one row may go the short way, as source

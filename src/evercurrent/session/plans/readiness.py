@@ -1,7 +1,8 @@
 """When a change of one row may go the short way, as source that generated functions contain.
 
     is_settled(session)      whether nobody is in a transaction, and no interrupt has left anything to be finished or undone
-    SETTLED, READY           the same as text, and whether the functions of a table fit the database as it is now
+    SETTLED                  the same as text
+    READY                    that, and that the functions of a table may be used and fit the database as it is now
 
 There is one text for each question, because the answer must be found in nanoseconds wherever it is asked.
 """
@@ -45,7 +46,18 @@ FITTING = (
 )
 """The names beside `session` and `table` are what the functions of the table were generated for."""
 
-READY = f"{ADMITTED} and {FITTING}"
+READY = (
+    "session.transaction is None and session.committing is None and session.replacing is None and session.idle"
+    " and session.space is None and session.keeper is None and session.catalog is catalog"
+    " and session.stores.get(table) is store and (not session.cursors or table not in session.cursors)"
+    f" and session._watching is watching and session.number % {WATCHED} != {WATCHED - 1}"
+    " and (kept := session.maintenance).engine.core is core and core.phase == 'settled' and core.columns is None"
+    " and kept.lazy.engine.core.phase == 'settled' and kept._before is None"
+    " and not (kept.torn or kept.outdated or kept.has_loaded)"
+    " and not ((subscribers := session.subscribers).is_delivering or subscribers.asks_before)"
+    " and subscribers.watched is watching.names"
+)
+"""All three, `SETTLED`, `ADMITTED` and `FITTING`, with each thing looked at once: this is asked with every change."""
 
 
 def test_of(arguments: str, condition: str) -> Callable[..., bool]:

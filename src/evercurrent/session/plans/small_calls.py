@@ -2,6 +2,7 @@
 
     small.insert_given((1, 7, "9.50"))            True: it is done; False: whoever called must go the long way
     small.delete_given(1), small.update_given({"id": 1}, {"total": 3})
+    get_given(1)                                  (1, 7, Decimal("9.50")), or False
 
 The values are read first, which may call functions of the user's. Then the lock is taken if it is free (`locking.calls`), and if the
 database is settled and as it was when the function was generated (`readiness`), the lines of the change follow
@@ -48,14 +49,15 @@ def call_names(session: Session, store: Store) -> dict[str, Any]:
         "key_of": key_of,
         "reader": reader,
         "fill": reader.from_mapping,
+        "write": reader.write,
         "KEYS": KEYS,
     }
 
 
-def _insert(store: Store, change: Lines) -> Lines:
+def read_lines(store: Store) -> Lines:
+    """Lines that read the row in the local `value` into the local `new`; else the function returns False."""
     parts, _ = reading_parts([c.type for c in store.table.columns])
     return [
-        "def insert_given(value):",
         "    kind = type(value)",
         "    if kind is not tuple and kind is not dict: return False",
         "    try:",
@@ -64,8 +66,11 @@ def _insert(store: Store, change: Lines) -> Lines:
         f"        new = ({' '.join(f'{part},' for part in parts)})",
         "    except Exception:",
         "        return False",
-        *_lock(change),
     ]
+
+
+def _insert(store: Store, change: Lines) -> Lines:
+    return ["def insert_given(value):", *read_lines(store), *_lock(change)]
 
 
 def _delete(store: Store, change: Lines) -> Lines:
@@ -128,13 +133,23 @@ def update_columns(store: Store, places: Sequence[int], change: Lines) -> Lines:
     ]
 
 
-def _lock(lines: Lines) -> Lines:
-    """Lines under the lock, in a database that is settled and ready; else the function returns False."""
+def get_lines(store: Store) -> Lines:
+    """The function that returns the row with a key, as users see it, or None."""
+    current = f"{SETTLED} and session.catalog is catalog and session.stores.get(table) is store"
+    return [
+        "def call(which):",
+        "    if type(which) not in KEYS: return False",
+        *_lock([*_find(store, "return None"), "    return write(old)"], current),
+    ]
+
+
+def _lock(lines: Lines, condition: str = READY) -> Lines:
+    """Lines under the lock, where the condition holds of the database; else the function returns False."""
     return [
         *_indent(calls.BEGIN),
         "    try:",
         *_indent(calls.TAKE, 8),
-        f"        if not ({SETTLED} and {READY}): return False",
+        f"        if not ({condition}): return False",
         *_indent(lines),
         "    finally:",
         *_indent(calls.RELEASE, 8),
@@ -145,8 +160,8 @@ def _indent(lines: Sequence[str], by: int = 4) -> Lines:
     return [" " * by + line for line in lines]
 
 
-def _find(store: Store) -> Lines:
-    """Lines that find the row that is meant by a key: the local `old`."""
+def _find(store: Store, missing: str = "return False") -> Lines:
+    """Lines that find the row that is meant by a key: the local `old`; `missing` is what is done if there is none."""
     usual = None
     if store.primary is not None and len(store.primary.positions) == 1:
         match store.table.columns[store.primary.positions[0]].type:
@@ -157,7 +172,8 @@ def _find(store: Store) -> Lines:
     general = [
         "try: meant = key_of(store, reader, which)",
         "except Exception: return False",
-        "old = None if meant is None else meant[0].rows.get(meant[1])",
+        "if meant is None: return False",
+        "old = meant[0].rows.get(meant[1])",
     ]
     found = [*ROWS]
     if usual is None:
@@ -171,4 +187,4 @@ def _find(store: Store) -> Lines:
             "else:",
             *_indent(general),
         ]
-    return _indent([*found, "if old is None: return False"])
+    return _indent([*found, f"if old is None: {missing}"])

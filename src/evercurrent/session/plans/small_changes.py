@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evercurrent.catalog.rules import references_of
-from evercurrent.data.zset import Row, ZSet
+from evercurrent.data.zset import Row
 from evercurrent.engine.live.core import Core
 from evercurrent.engine.live.plan import ends_in_states, plan_for
 from evercurrent.locking.insist import insist
@@ -145,8 +145,10 @@ def small_change(session: Session, table: str) -> SmallChanges | None:
     """The functions of a table, by its lower-cased name, where they may be used now. The lock is held."""
     if session.transaction is not None or session.committing is not None or not is_admitted(session, table):
         return None
-    session.find_watched()
     found = session.small.get(table)
+    if found is not None and found.is_fitting():
+        return found
+    session.find_watched()
     if found is not None and found.is_fitting():
         return found
     store = session.stores.get(table)
@@ -172,35 +174,27 @@ def _is_possible(session: Session, table: str, store: Store | None) -> bool:
     )
 
 
-def commit_small(session: Session, transaction: Transaction, deltas: Mapping[str, ZSet]) -> bool:
+def commit_small(session: Session, transaction: Transaction) -> bool:
     """Commits a transaction that comes to the change of one row, where that can be done the short way."""
-    if len(deltas) != 1 or transaction.objects is not None or transaction.cursors:
+    if transaction.objects is not None or transaction.cursors:
         return False
-    ((table, delta),) = deltas.items()
-    if len(delta.weights) > 2 or (small := small_change(session, table)) is None:
+    changed = [(name, p.delta.weights) for name, p in transaction.pending.items() if p.delta.weights]
+    if len(changed) != 1 or len(changed[0][1]) > 2:
         return False
-    match _sides(delta):
-        case (None, new) if new is not None:
-            return small.insert_in(transaction, new)
-        case (old, None) if old is not None:
-            return small.delete_in(transaction, old)
-        case (old, new) if old is not None and new is not None:
-            return small.update_in(transaction, old, new)
-        case _:
-            return False
-
-
-def _sides(delta: ZSet) -> tuple[Row | None, Row | None]:
-    """The deleted row and the inserted one; two times None if there are more."""
-    old = new = None
-    for row, weight in delta.weights.items():
-        if weight == 1 and new is None:
-            new = row
-        elif weight == -1 and old is None:
-            old = row
-        else:
-            return None, None
-    return old, new
+    table, weights = changed[0]
+    small = small_change(session, table)
+    if small is None:
+        return False
+    rows = list(weights.items())
+    row, weight = rows[0]
+    if len(rows) == 1:
+        if weight == 1:
+            return small.insert_in(transaction, row)
+        return weight == -1 and small.delete_in(transaction, row)
+    other, back = rows[1]
+    if weight == -1 and back == 1:
+        return small.update_in(transaction, row, other)
+    return weight == 1 and back == -1 and small.update_in(transaction, other, row)
 
 
 def undo_failed(session: Session, change: SmallTransaction | Transaction, error: BaseException) -> bool:
