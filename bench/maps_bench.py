@@ -29,11 +29,6 @@ ABOUT = (
 )
 
 
-NOTE = (
-    "Chains, stars and pairs of an inequality of 100,000 rows are still held in columns, in which a lookup costs a tenth of a "
-    "millisecond and more, whatever the fan-out; in rows they cost what they do at 10,000."
-)
-
 WARM = 150
 """Changes before the first that is measured: they compile what they run, and turn states from columns into rows."""
 
@@ -216,7 +211,6 @@ def run(quick: bool) -> Result:
                 slow = shape.quadratic and n > 100
                 figures.append(None if slow else round(measured(shape, n, "none", 15), 1))
         table.rows.append([shape.name, *figures])
-    table.notes.append(NOTE)
     return Result("maps", ABOUT, [table], machine(), quick)
 
 
