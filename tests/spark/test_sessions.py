@@ -137,3 +137,22 @@ def test_runs_are_logged_with_fields(
     assert (line.strategy, line.rows, line.batch) == (run.view("v").strategy, 1, "b1")
     assert line.bytes == run.view("v").bytes_read and line.warehouse == db.path
     assert line.getMessage().startswith("v: ")
+
+
+def test_files_of_packed_keys_are_not_broadcast(spark: SparkSession, tmp_path: Path) -> None:
+    """A few megabytes of files can be millions of keys, for which a broadcast takes the memory of the driver."""
+    from evercurrent.engine.spark.private_session import private
+
+    spark.range(0, 400_000, numPartitions=1).selectExpr("xxhash64(id) AS k").write.parquet(
+        str(tmp_path / "k")
+    )
+    size = sum(f.stat().st_size for f in (tmp_path / "k").glob("*.parquet"))
+    assert 2 << 20 < size < 10 << 20  # so many bytes are broadcast by default
+
+    def plan(session: SparkSession) -> str:
+        keys = session.read.parquet(str(tmp_path / "k"))
+        joined = keys.join(session.range(100_000_000).selectExpr("id AS k", "id AS x"), "k")
+        return str(joined._jdf.queryExecution().executedPlan().toString())
+
+    assert "BroadcastHashJoin" in plan(spark)
+    assert "BroadcastHashJoin" not in plan(private(spark))

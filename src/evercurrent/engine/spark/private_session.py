@@ -51,6 +51,8 @@ SETTINGS = {
     "spark.sql.groupByAliases": "true",
     "spark.sql.crossJoin.enabled": "true",
     "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
+    # Keys lie in files as differences: what takes a byte there takes ten and more where Spark would broadcast it.
+    "spark.sql.sources.fileCompressionFactor": "8",
 }
 
 LATER = ("spark.sql.timeType.enabled",)
