@@ -49,5 +49,6 @@ def test_over_columns_on_the_driver(tmp_path: Path, cases: Any, monkeypatch: pyt
     monkeypatch.setattr(engine, "LOOPED_ROWS", 0)
     monkeypatch.setattr(engine, "TaskTransaction", Counted)
     follow(cast(Any, None), tmp_path / "w", cases, "driver", 99)
-    assert ran or not cases[0].steps or any("RECURSIVE" in c.query.upper() for c in cases)
+    # Of the cases that stand alone some are recursive, and some change nothing in the end.
+    assert ran or len(cases) == 1 or not cases[0].steps
     assert all(run.runner.jobs == 0 for run in ran)
