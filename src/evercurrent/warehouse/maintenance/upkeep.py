@@ -85,6 +85,7 @@ def vacuum(core: Core, keep: int, hours: Any) -> int:
         mentioned |= log.snapshot(version).files()
         mentioned |= {f for s in log.entry(version).changes.values() for f in s.files}
     folder = core.engine.folder
+    core.engine.reader.forget_others(mentioned)
     freed = folder.remove(f for f in folder.data_files() if f not in mentioned and folder.is_older(f, since))
     folder.clear_empty(since)
     for name in log.stray_snapshots():

@@ -151,3 +151,24 @@ def test_vacuum_keeps_the_versions_of_the_last_hours(tmp_path: Path, monkeypatch
     assert len(db._core.engine.log.list_snapshots()) == 2
     with pytest.raises(ec.QueryError, match="hours must be a number"):
         db.vacuum(hours=-1)
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="mapped files are listed in /proc")
+def test_vacuum_frees_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk keeps a removed file for as long as this process maps it."""
+    monkeypatch.setattr(engine, "private", lambda spark: None)
+    monkeypatch.setattr("evercurrent.engine.spark.storage.files.SMALL_FILE", 1_000)
+
+    def mapped() -> list[str]:
+        lines = Path("/proc/self/maps").read_text().splitlines()
+        return [line for line in lines if str(tmp_path) in line]
+
+    db = Warehouse(None, tmp_path / "w")
+    db.execute("CREATE TABLE t (id INT PRIMARY KEY, x INT)")
+    db.apply({"t": [{"_change_type": "insert", "id": i, "x": i * 7919 % 1000} for i in range(5_000)]})
+    db.execute("CREATE VIEW v AS SELECT x, count(*) AS n FROM t GROUP BY x")
+    db.apply({"t": [{"_change_type": "delete", "id": 7, "x": 7 * 7919 % 1000}]})
+    assert mapped()
+    db.execute("DROP VIEW v; DROP TABLE t")
+    db.vacuum(keep=1, hours=0)
+    assert not [line for line in mapped() if "(deleted)" in line]

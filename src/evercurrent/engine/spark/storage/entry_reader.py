@@ -312,6 +312,15 @@ class EntryReader:
                 self.copies.popitem(last=False)
         return self.copies[file]
 
+    def forget_others(self, kept: Collection[str]) -> None:
+        """Closes what is open of all files but these: the disk keeps a removed file for as long as it is mapped."""
+        opened: tuple[OrderedDict[str, Any], ...] = (self.footers, self.copies)
+        for known in opened:
+            for file in known.keys() - kept:
+                del known[file]
+        for file in self.cache.keys() - kept:
+            self.cached -= self.cache.pop(file).nbytes
+
     def drop_copy(self, problem: DamagedCopyError) -> None:
         """Read a file without its mapped copy from now on."""
         self.folder.warn(problem)
