@@ -175,6 +175,26 @@ def _scope(place: Place, rule: Rule, terms: list[Term]) -> Scope:
     return Scope(place.writer, place.namespace, place.fresh, terms)
 
 
+def _open_fixed(place: Place, change: Change, new: Sequence[str]) -> Scope:
+    """Takes the steps of a rule, of which none varies, over the columns in which both rows agree."""
+    scope = _scope(place, change.rule, list(terms_of(change.rule)))
+    for i in range(len(change.rule.binds)):
+        if position(i) not in change.varying:
+            scope.define(position(i), new[i])
+    for step in change.rule.steps:
+        open_step(place, scope, step)
+    return scope
+
+
+def _fork(scope: Scope, change: Change, row: Sequence[str]) -> Scope:
+    """The scope with the varying columns of one of the two rows."""
+    own = scope.fork()
+    for i in range(len(change.rule.binds)):
+        if position(i) in change.varying:
+            own.define(position(i), row[i])
+    return own
+
+
 def _overwrites(place: Place, change: Change) -> bool:
     """Whether the new value takes the place of the old one, and nobody else follows."""
     target = place.targets[change.rule.into]
@@ -201,19 +221,11 @@ def _shift(place: Place, change: Change, old: Sequence[str], new: Sequence[str])
     rule, target = change.rule, place.targets[change.rule.into]
     assert isinstance(target, Target)
     home, name = target.layout.home, target.names[0]
-    scope = _scope(place, rule, list(terms_of(rule)))
-    for i in range(len(rule.binds)):
-        if position(i) not in change.varying:
-            scope.define(position(i), new[i])
-    for step in rule.steps:
-        open_step(place, scope, step)
+    scope = _open_fixed(place, change, new)
     key = scope.atom(key_of(scope.values(rule.columns[i] for i in home.key)))
     rests = []
     for row in (old, new):
-        own = scope.fork()
-        for i in range(len(rule.binds)):
-            if position(i) in change.varying:
-                own.define(position(i), row[i])
+        own = _fork(scope, change, row)
         rests.append(own.atom(key_of(own.values(rule.columns[i] for i in home.rest))))
     place.namespace.define("shift", index.shift)
     place.namespace.define("remember", index.remember)
@@ -237,18 +249,10 @@ def _adjusts(place: Place, change: Change) -> bool:
 def _adjust(place: Place, change: Change, old: Sequence[str], new: Sequence[str]) -> None:
     rule, target = change.rule, place.targets[change.rule.into]
     assert isinstance(target, Target)
-    scope = _scope(place, rule, list(terms_of(rule)))
-    for i in range(len(rule.binds)):
-        if position(i) not in change.varying:
-            scope.define(position(i), new[i])
-    for step in rule.steps:
-        open_step(place, scope, step)
+    scope = _open_fixed(place, change, new)
     sides = []
     for row, weight in ((old, "(-1)"), (new, "1")):
-        own = scope.fork()
-        for i in range(len(rule.binds)):
-            if position(i) in change.varying:
-                own.define(position(i), row[i])
+        own = _fork(scope, change, row)
         own.define(WEIGHT, weight)
         sides.append(own)
     moving = [
@@ -370,10 +374,7 @@ def _twice(place: Place, change: Change, old: Sequence[str], new: Sequence[str])
     scope.prepare_named(sorted(scope.pending))
     depth = place.writer.depth
     for row, weight in ((old, "(-1)"), (new, "1")):
-        own = scope.fork()
-        for i in range(len(rule.binds)):
-            if position(i) in change.varying:
-                own.define(position(i), row[i])
+        own = _fork(scope, change, row)
         own.define(WEIGHT, weight)
         for step in rule.steps[first:]:
             open_step(place, own, step)

@@ -127,16 +127,11 @@ class Paths:
 
     def put_home(self, payload: str) -> None:
         """Puts the payload of a new entry where `find` has found none."""
-        w, name, (key, rest, held) = self.w, self.target.names[0], self.home
+        name, (key, rest, held) = self.target.names[0], self.home
         if self.layout.home.kind == "single":
-            w.line(f"{name}[{key}] = ({rest}, {payload})")
-            return
-        with w.block(f"if {held} is None:"):
-            w.line(f"{name}[{key}] = ({rest}, {payload})")
-        with w.block(f"elif type({held}) is dict:"):
-            w.line(f"{held}[{rest}] = {payload}")
-        with w.block("else:"):
-            w.line(f"{name}[{key}] = {{{held}[0]: {held}[1], {rest}: {payload}}}")
+            self.w.line(f"{name}[{key}] = ({rest}, {payload})")
+        else:
+            self._put_under(name, key, rest, held, payload)
 
     def replace_home(self, payload: str) -> None:
         """Puts another payload where `find` has found one."""
@@ -176,6 +171,10 @@ class Paths:
             return
         key = self.scope.atom(key)
         held = self.scope.assign(f"{name}.get({key})")
+        self._put_under(name, key, rest, held, payload)
+
+    def _put_under(self, name: str, key: str, rest: str, held: str, payload: str) -> None:
+        """Puts an entry into the bucket that was found under its key, or is the first there; only its second entry costs a call."""
         with self.w.block(f"if {held} is None:"):
             self.w.line(f"{name}[{key}] = ({rest}, {payload})")
         with self.w.block(f"elif type({held}) is dict:"):
