@@ -4,7 +4,7 @@
     SETTLED                  the same as text
     READY                    that, and that the functions of a table may be used and fit the database as it is now
 
-There is one text for each question, because the answer must be found in nanoseconds wherever it is asked.
+These are texts, because the answer must be found in nanoseconds wherever it is asked, and each condition stands in one place.
 """
 
 from __future__ import annotations
@@ -17,47 +17,66 @@ from evercurrent.term.emit.load import load
 WATCHED = 128
 """One change out of this number takes the long way, which watches how tables grow."""
 
-MAINTAINED = (
-    "kept.engine.core.phase == 'settled' and kept.lazy.engine.core.phase == 'settled'"
-    " and kept._before is None and not kept.torn"
+MAINTENANCE = (
+    "{core}.phase == 'settled'",
+    "kept.lazy.engine.core.phase == 'settled'",
+    "kept._before is None",
+    "not kept.torn",
 )
-"""Of the maintenance of views: no transaction or installation is under way, or was stopped on its way."""
+NOBODY = (
+    "session.transaction is None",
+    "session.committing is None",
+    "session.replacing is None",
+    "session.idle",
+    "not subscribers.is_delivering",
+)
+ALONE = (
+    "not subscribers.asks_before",
+    "session.space is None",
+    "session.keeper is None",
+    "table not in session.cursors",
+    "not kept.has_loaded",
+    f"session.number % {WATCHED} != {WATCHED - 1}",
+)
+MADE_FOR = (
+    "session.catalog is catalog",
+    "session.stores.get(table) is store",
+    "session._watching is watching",
+    "subscribers.watched is watching.names",
+    # The functions change dictionaries, which are of no account while there are columns.
+    "core.columns is None",
+)
 
-SETTLED = (
-    "session.transaction is None and session.committing is None and session.replacing is None and session.idle"
-    f" and (kept := session.maintenance) is not None and {MAINTAINED} and not kept.outdated"
-    " and not session.subscribers.is_delivering"
-    " and (session.space is None or not session.space.work.is_dirty)"
+
+def combine(*conditions: str, core: str = "kept.engine.core") -> str:
+    """The conditions as one, in which parts of the session are looked at once. `core` is the source of the core of the views."""
+    found = " and ".join(conditions).format(core=core)
+    for name, part in (("subscribers", "session.subscribers"), ("kept", "session.maintenance")):
+        if f"{name}." in found:
+            found = f"({name} := {part}) is not None and {found}"
+    return found
+
+
+MAINTAINED = " and ".join(MAINTENANCE).format(core="kept.engine.core")
+"""Of the maintenance of views, `kept`: no transaction or installation is under way, or was stopped on its way."""
+
+SETTLED = combine(
+    *NOBODY,
+    *MAINTENANCE,
+    "not kept.outdated",
+    "(session.space is None or not session.space.work.is_dirty)",
 )
 
-ADMITTED = (
-    "not session.subscribers.asks_before and session.space is None and session.keeper is None"
-    " and table not in session.cursors and not session.maintenance.has_loaded"
-    f" and session.number % {WATCHED} != {WATCHED - 1}"
-)
+ADMITTED = combine(*ALONE)
 """Of a session that is settled, and the lower-cased name of a table."""
 
-FITTING = (
-    "session.maintenance.engine.core is core and session.catalog is catalog"
-    " and session.stores.get(table) is store"
-    " and session._watching is watching and session.subscribers.watched is watching.names"
-    # The functions change dictionaries, which are of no account while there are columns.
-    " and core.columns is None"
-)
+FITTING = combine("{core} is core", *MADE_FOR)
 """The names beside `session` and `table` are what the functions of the table were generated for."""
 
-READY = (
-    "session.transaction is None and session.committing is None and session.replacing is None and session.idle"
-    " and session.space is None and session.keeper is None and session.catalog is catalog"
-    " and session.stores.get(table) is store and (not session.cursors or table not in session.cursors)"
-    f" and session._watching is watching and session.number % {WATCHED} != {WATCHED - 1}"
-    " and (kept := session.maintenance).engine.core is core and core.phase == 'settled' and core.columns is None"
-    " and kept.lazy.engine.core.phase == 'settled' and kept._before is None"
-    " and not (kept.torn or kept.outdated or kept.has_loaded)"
-    " and not ((subscribers := session.subscribers).is_delivering or subscribers.asks_before)"
-    " and subscribers.watched is watching.names"
+READY = combine(
+    "kept.engine.core is core", *NOBODY, *MAINTENANCE, "not kept.outdated", *ALONE, *MADE_FOR, core="core"
 )
-"""All three, `SETTLED`, `ADMITTED` and `FITTING`, with each thing looked at once: this is asked with every change."""
+"""All three: who is alone has no space whose work could wait, and the core is the one that is at hand."""
 
 
 def test_of(arguments: str, condition: str) -> Callable[..., bool]:
