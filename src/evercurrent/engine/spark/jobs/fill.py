@@ -89,7 +89,7 @@ class FillTransaction(JobTransaction):
         for store, contents in self.stores_of(name):
             segment = self.outcome.stores[store] = self.filled.stores[store]
             contents.pending = [self.read(contents, segment)] if segment.rows else []
-            contents.net = True
+            contents.pending_rows, contents.net = segment.rows, True
         self.bounds[name] = self.filled.stores[self.shapes[name].store].rows
 
     # --- rules ---------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ class FillTransaction(JobTransaction):
             contents = self.contents[store]
             self.outcome.stores[store] = segment
             contents.pending = [self.read(contents, segment)] if segment.rows else []
-            contents.net = True
+            contents.pending_rows, contents.net = segment.rows, True
 
     def stores_of(self, name: str) -> list[tuple[StoreName, Contents]]:
         return [(store, self.contents[store]) for store in self.shapes[name].stores]

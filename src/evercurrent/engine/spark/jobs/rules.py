@@ -24,6 +24,7 @@ from evercurrent.data.types import Integer, Interval, Map, Struct, Type
 from evercurrent.delta.program import Amount, Explode, Let, Lookup, Rule, State, Step, Where
 from evercurrent.engine.spark.jobs.aggregates import read_bags
 from evercurrent.engine.spark.storage.file_schema import Shape, W
+from evercurrent.engine.spark.storage.segments import BROADCAST_ROWS
 from evercurrent.engine.spark.storage.store_names import StoreName
 from evercurrent.engine.spark.storage.stored_state import Contents
 from evercurrent.engine.spark.translate.expressions import column, translate_into, translate_typed
@@ -150,6 +151,9 @@ def look_up(flow: Flow, step: Lookup) -> None:
     if not selected:
         selected.append(F.lit(1).alias(flow.states.fresh()))
     right = entries.select(*selected)
+    if keys and not flow.broadcast and contents.most_rows > BROADCAST_ROWS:
+        # Spark would go by the bytes of the files: in a few megabytes lie millions of keys, too many for one process.
+        right = right.hint("merge")
     left = F.broadcast(flow.frame) if flow.broadcast else flow.frame
     on: SparkColumn | None = None
     for k in keys:

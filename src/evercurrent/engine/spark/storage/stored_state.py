@@ -87,6 +87,11 @@ class Contents:
         return not self.store.segments and not self.pending
 
     @property
+    def most_rows(self) -> float:
+        """How many rows there are, at most."""
+        return self.store.rows + self.pending_rows
+
+    @property
     def keys(self) -> list[str]:
         return [n for n in self.schema.names if not is_added(n)]
 
